@@ -1,0 +1,223 @@
+"""From a confirmed preview to a changed library: checked again, planned again, then applied as a whole."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from importer.app.errors import ImporterError, Status, system_error
+from importer.app.results import Installation, sort_items
+from importer.diagnostics import Diagnostic, Severity, error, shown
+from importer.library import LibraryError
+from importer.model import Choices
+from importer.planning.planner import plan as make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from importer.app.request import Request
+    from importer.app.results import Preview
+    from importer.app.session import Session
+    from importer.library import HeldCandidate, Writer
+    from importer.model import Choice, Package, Plan, Snapshot
+
+TOKEN = re.compile(r"imp_[A-Za-z0-9_-]{32}")
+
+
+def is_token(text: str) -> bool:
+    """Return whether `text` has the form that only a token has."""
+    return TOKEN.fullmatch(text) is not None
+
+
+def require_decided(preview: Preview, *, yes: bool, expect: str | None) -> None:
+    """Refuse to install without a terminal what still needs a decision.
+
+    Raises:
+        ImporterError: REFUSED where the package has errors, DECISION where a choice, a confirmation, a selection or
+            the consent itself is missing.
+    """
+    refuse_faulty(preview)
+    if preview.status is Status.DECISION:
+        raise _undecided(preview.plan, preview.selection_needed, preview.diagnostics)
+    if not yes and expect is None:
+        raise ImporterError(
+            "consent-missing",
+            "nothing was installed: there is no terminal to ask on; give --yes to install what the preview shows",
+            Status.DECISION,
+            preview.diagnostics,
+        )
+
+
+def refuse_faulty(preview: Preview) -> None:
+    """Raise what a package with errors ends with."""
+    if preview.status is Status.REFUSED:
+        errors = preview.errors
+        first = errors[0] if errors else error("package-unrecognised", "the package holds nothing to install")
+        raise ImporterError(first.code, f"nothing was installed: {first.message}", Status.REFUSED, preview.diagnostics)
+
+
+def install_preview(session: Session, preview: Preview, choices: Choices, *, expect: str | None = None) -> Installation:
+    """Install what `preview`, made in this process, showed.
+
+    Raises:
+        ImporterError: as `install_token` does.
+    """
+    refuse_faulty(preview)
+    if preview.selection_needed:
+        raise _undecided(preview.plan, preview.selection_needed, preview.diagnostics)
+    if preview.token is None:
+        problem = session.library.unwritable()
+        message = problem.message if problem else "the library cannot be written"
+        raise ImporterError("library-unwritable", message, Status.FAILED, preview.diagnostics)
+    return _install(session, preview.token, choices, (), expect)
+
+
+def install_token(session: Session, token: str, request: Request, *, expect: str | None = None) -> Installation:
+    """Install what the preview that gave `token` showed.
+
+    `request` brings choices that were still open, and may select a subset by name.
+
+    Raises:
+        ImporterError: STALE for a token that is unknown, used or expired, and where anything that the preview showed
+            would now differ; DECISION where a choice or a confirmation is missing; FAILED where the disk refuses.
+    """
+    return _install(session, token, request.choices, request.skills, expect)
+
+
+def _install(session: Session, token: str, choices: Choices, only: tuple[str, ...], expect: str | None) -> Installation:
+    library = session.library
+    try:
+        held = library.claim(token)
+        with library.writer(command="install", timeout=session.settings.lock_timeout) as writer:
+            return _apply(session, writer, held, token, choices, only, expect)
+    except LibraryError as problem:
+        raise _library_problem(problem) from None
+    except OSError as problem:
+        raise system_error(problem, "the install") from problem
+
+
+def _apply(
+    session: Session,
+    writer: Writer,
+    held: HeldCandidate,
+    token: str,
+    choices: Choices,
+    only: tuple[str, ...],
+    expect: str | None,
+) -> Installation:
+    changed = held.changed()
+    if changed:
+        raise _stale(f"staged files are no longer what the preview read ({', '.join(shown(p) for p in changed[:3])})")
+    snapshot = snapshot_for(session, held.package)
+    shown_now = make_plan(held.package, snapshot, held.choices, held.origin)
+    if shown_now.digest != held.plan_digest:
+        raise _stale(_difference(held.summary, shown_now))
+    decided = _merge(held.choices, choices)
+    package = _subset(held.package, only)
+    final = make_plan(package, snapshot, decided, held.origin)
+    if expect is not None and expect != final.digest:
+        raise ImporterError(
+            "library-stale",
+            f"stale: the plan is {final.digest}, not the expected {shown(expect, 80)}; preview again and compare",
+            Status.STALE,
+        )
+    errors = [d for d in final.diagnostics if d.severity is Severity.ERROR]
+    if errors:
+        raise ImporterError(errors[0].code, errors[0].message, Status.REFUSED, final.diagnostics)
+    if final.choices_needed or final.confirm_needed:
+        raise _undecided(final, (), (*held.diagnostics, *final.diagnostics))
+    applied = writer.apply(final, held.staging, held.origin, token=token, command="install")
+    return Installation(
+        transaction=applied.transaction,
+        diagnostics=(*held.diagnostics, *applied.diagnostics),
+        **sort_items(final, package.left_out),
+    )
+
+
+def snapshot_for(session: Session, package: Package) -> Snapshot:
+    """Return the part of the library that a plan for `package` depends on, hashed now."""
+    skills = {skill.name for skill in package.skills}
+    connectors = {connector.name for connector in package.connectors}
+    if package.specialist is not None:
+        skills |= set(package.specialist.skill_ids)
+        connectors |= set(package.specialist.connector_ids)
+    return session.library.snapshot(skills=skills, connectors=connectors)
+
+
+def _merge(held: Choices, given: Choices) -> Choices:
+    by_name: Mapping[str, Choice] = {**held.by_name, **given.by_name}
+    return Choices(
+        by_name=by_name,
+        confirm_overwrite=held.confirm_overwrite or given.confirm_overwrite,
+        update=held.update,
+        allowed=held.allowed | given.allowed,
+    )
+
+
+def _subset(package: Package, only: tuple[str, ...]) -> Package:
+    """Return `package` with the named skills alone; what was not named is left out and said so."""
+    if not only:
+        return package
+    from dataclasses import replace
+
+    from importer.model import LeftOut
+
+    known = {skill.name for skill in package.skills} | {skill.root for skill in package.skills}
+    unknown = [name for name in only if name not in known]
+    if unknown:
+        raise ImporterError(
+            "skill-not-found",
+            f"the preview showed no skill {shown(unknown[0])!r}; it showed: "
+            + ", ".join(shown(s.name) for s in package.skills[:20]),
+            Status.USAGE,
+        )
+    kept = tuple(s for s in package.skills if s.name in only or s.root in only)
+    rest = tuple(
+        LeftOut(kind="skill", name=s.name, root=s.root, reason="not-selected") for s in package.skills if s not in kept
+    )
+    return replace(package, skills=kept, left_out=(*package.left_out, *rest))
+
+
+def _stale(what: str) -> ImporterError:
+    return ImporterError(
+        "library-stale",
+        f"stale: {what}; nothing was installed. Preview again and look at what is different",
+        Status.STALE,
+    )
+
+
+def _difference(before: Mapping[str, tuple[str, str]], now: Plan) -> str:
+    """Name the items whose disposition changed, as far as that is what changed."""
+    after = {f"skill {s.candidate.name}": (s.disposition.value, s.reason.value) for s in now.skills}
+    after |= {f"connector {c.candidate.name}": (c.disposition.value, c.reason.value) for c in now.connectors}
+    if now.specialist is not None:
+        chosen = now.specialist
+        after[f"specialist {chosen.candidate.id}"] = (chosen.disposition.value, chosen.reason.value)
+    moved = [
+        f"{shown(name)} was {'/'.join(before[name])} and is now {'/'.join(after[name])}"
+        for name in before
+        if name in after and before[name] != after[name]
+    ]
+    return "; ".join(moved[:3]) or "something installed was changed since the preview"
+
+
+def _undecided(plan: Plan | None, selection: tuple[str, ...], diagnostics: tuple[Diagnostic, ...]) -> ImporterError:
+    words: list[str] = []
+    if selection:
+        words.append("--skill NAME (repeatable)")
+    if plan is not None:
+        words += [f"--choose {shown(name)}=incoming|installed" for name in plan.choices_needed]
+        if plan.confirm_needed:
+            words.append("--confirm-overwrite")
+    return ImporterError(
+        "decision-missing",
+        f"nothing was installed: a decision is missing; give {' '.join(words)}",
+        Status.DECISION,
+        diagnostics,
+    )
+
+
+def _library_problem(problem: LibraryError) -> ImporterError:
+    stale = {"token-unknown", "token-expired", "token-used", "library-stale"}
+    status = Status.STALE if problem.code in stale else Status.FAILED
+    return ImporterError(problem.code, problem.message, status, path=problem.path)

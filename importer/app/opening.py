@@ -1,0 +1,226 @@
+"""From what a person typed to an open container: what it is gets decided by its content, never by its suffix."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from importer.app.errors import ImporterError, Status
+from importer.diagnostics import Diagnostic, shown
+from importer.model import Origin
+from importer.sources.file import FileBytes, SingleFileContainer
+from importer.sources.local import LocalKind, recognise
+from importer.sources.reference import GitHubRef, LocalRef, Refused, TokenRef, UrlRef, parse_source
+
+if TYPE_CHECKING:
+    from importer.app.reading import Meters
+    from importer.app.request import Request
+    from importer.app.session import Session
+    from importer.ports import Container
+    from importer.staging import StagedFolder
+
+HASH_CHUNK = 1 << 18
+
+
+@dataclass(slots=True)
+class Opened:
+    """An open source. One of `container` and `document` is there."""
+
+    origin: Origin
+    label: str
+    """The source's own name, for a package that says none: `reef-survey` of `reef-survey.zip`."""
+    container: Container | None = None
+    document: bytes | None = None
+    """A JSON document, which is never staged."""
+    packed: int | None = None
+    """Bytes of the archive as it is on disk; None where there is no archive."""
+    fingerprint: Fingerprint | None = None
+    bytes_read: FileBytes | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def resolved(self) -> Origin:
+        """Return the origin with everything that pins it, once the whole source was read.
+
+        Raises:
+            Rejected: the file changed while it was read.
+        """
+        if self.bytes_read is not None:
+            self.bytes_read.check_unchanged()
+        pinned = dict(self.origin.resolved)
+        if self.fingerprint is not None:
+            pinned["sha256"] = self.fingerprint.value()
+        facts = getattr(self.container, "resolved", None)
+        if facts:
+            pinned.update(facts)
+        return replace(self.origin, resolved=pinned)
+
+    def close(self) -> None:
+        """Let go of everything that was opened."""
+        self.stack.close()
+
+
+class Fingerprint:
+    """The SHA-256 of a file, worked out beside everything else."""
+
+    def __init__(self, data: FileBytes) -> None:
+        self._data = data
+        self._hash = hashlib.sha256()
+        self._problem: BaseException | None = None
+        self._stopped = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            offset = 0
+            while not self._stopped and (chunk := self._data.pread(HASH_CHUNK, offset)):
+                self._hash.update(chunk)
+                offset += len(chunk)
+        except BaseException as problem:  # noqa: BLE001  # carried over to whoever asks for the value
+            self._problem = problem
+
+    def value(self) -> str:
+        """Return the digest in hex. Raises what reading the file raised."""
+        self._thread.join()
+        if self._problem is not None:
+            raise self._problem
+        return self._hash.hexdigest()
+
+    def stop(self) -> None:
+        """Stop reading; the value is not going to be asked for."""
+        self._stopped = True
+        self._thread.join()
+
+
+def open_source(session: Session, request: Request, staged: StagedFolder, meters: Meters) -> Opened:
+    """Open what `request.source` names.
+
+    Raises:
+        ImporterError: USAGE where it names nothing that could be opened.
+        Rejected, BudgetExceeded, OSError: as opening a container does.
+    """
+    hosts = frozenset(session.config.github_hosts)
+    reference = parse_source(request.source, exists=lambda text: os.path.lexists(_expanded(text)), hosts=hosts)
+    match reference:
+        case LocalRef(path=path):
+            return _open_local(_expanded(path), request, staged, meters)
+        case GitHubRef():
+            from importer.app.github import open_repository
+
+            return open_repository(session, request, reference, meters)
+        case TokenRef():
+            raise ImporterError(
+                "source-is-token",
+                "this is the token of a preview; use it with: importer install TOKEN",
+                Status.USAGE,
+            )
+        case UrlRef(host=host):
+            raise ImporterError(
+                "source-host-unknown",
+                f'{shown(host)} is no GitHub host that is known here; add [github.hosts."{shown(host)}"] with its api '
+                "to config.toml, or download the archive and preview the file",
+                Status.USAGE,
+            )
+        case Refused(diagnostic=diagnostic):
+            raise _refused(diagnostic)
+
+
+def _refused(diagnostic: Diagnostic) -> ImporterError:
+    return ImporterError(diagnostic.code, diagnostic.message, Status.USAGE, [diagnostic])
+
+
+def _expanded(path: str) -> str:
+    return os.path.expanduser(path) if path.startswith("~") else path
+
+
+def _open_local(path: str, request: Request, staged: StagedFolder, meters: Meters) -> Opened:
+    absolute = os.path.abspath(path)
+    label = os.path.basename(absolute)
+    found = recognise(path)
+    if found.kind is LocalKind.DIRECTORY:
+        from importer.sources.directory import DirectoryContainer
+
+        opened = Opened(origin=Origin(kind="directory", reference=absolute), label=label)
+        opened.container = DirectoryContainer(path, max_depth=meters.bundle.max("depth"))
+        opened.stack.callback(opened.container.close)
+        return opened
+    data = FileBytes(path)
+    opened = Opened(origin=Origin(kind=str(found.kind), reference=absolute), label=_stem(label), bytes_read=data)
+    opened.stack.callback(data.close)
+    try:
+        _open_file(opened, data, found.kind, request, staged, meters)
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+def _open_file(
+    opened: Opened, data: FileBytes, kind: LocalKind, request: Request, staged: StagedFolder, meters: Meters
+) -> None:
+    if kind is LocalKind.JSON:
+        meters.connector.check("config_bytes", data.size, data.path)
+        opened.origin = replace(opened.origin, kind="file")
+        opened.document = data.pread(data.size, 0)
+        opened.fingerprint = Fingerprint(data)
+        return
+    if kind is LocalKind.MARKDOWN:
+        opened.origin = replace(opened.origin, kind="file")
+        opened.container = SingleFileContainer(data)
+        opened.fingerprint = Fingerprint(data)
+        return
+    # The outer file is held to its limit before anything in it is looked at.
+    meters.bundle.check("archive_bytes", data.size, opened.label)
+    opened.packed = data.size
+    opened.fingerprint = Fingerprint(data)
+    opened.stack.callback(opened.fingerprint.stop)
+    if kind is LocalKind.ZIP:
+        from importer.extract.zip_container import ZipContainer
+
+        opened.container = ZipContainer(
+            data,
+            bundle=meters.bundle,
+            archive=meters.archive,
+            label=opened.label,
+            name_encoding=request.name_encoding,
+        )
+    else:
+        opened.origin = replace(opened.origin, kind="tar")
+        _open_tar(opened, data, kind, request, staged, meters)
+    if opened.container is not None:
+        opened.stack.callback(opened.container.close)
+
+
+def _open_tar(
+    opened: Opened, data: FileBytes, kind: LocalKind, request: Request, staged: StagedFolder, meters: Meters
+) -> None:
+    from importer.extract.tar_container import TarContainer
+
+    body = data
+    if kind is LocalKind.GZIP:
+        from importer.extract.gzip_stream import spool_gzip
+
+        file, path = staged.spool("source.tar")
+        with file:
+            spool_gzip(data, file.write, bundle=meters.bundle)
+        body = FileBytes(path)
+        opened.stack.callback(body.close)
+    opened.container = TarContainer(
+        body,
+        bundle=meters.bundle,
+        archive=meters.archive,
+        label=opened.label,
+        name_encoding=request.name_encoding,
+    )
+
+
+def _stem(name: str) -> str:
+    lowered = name.lower()
+    for suffix in (".tar.gz", ".tgz", ".tar", ".zip", ".skill", ".md", ".json"):
+        if lowered.endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name

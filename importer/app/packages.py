@@ -1,0 +1,288 @@
+"""What was opened, read as the kind of package that it is: skills, a Specialist package, or connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from importer.app.reading import Held, PackageReader
+from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
+from importer.digests import tree_digest
+from importer.entries import as_warning
+from importer.formats.connectors.reading import read_connectors
+from importer.formats.connectors.recognise import looks_like_connectors
+from importer.formats.layout import Kind, SpecialistLayout
+from importer.formats.limits import check_specialist_budget
+from importer.formats.specialist import READ_BYTES, read_specialist
+from importer.model import ConnectorCandidate, LeftOut, Package, SkillCandidate, SpecialistCandidate
+from importer.paths import RelPath
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from importer.app.opening import Opened
+    from importer.app.reading import Meters
+    from importer.app.request import Request
+    from importer.app.session import Session
+    from importer.model import Entry
+    from importer.staging import StagedFolder
+
+SPECIALIST_FOLDER = "specialist"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadPackage:
+    """A package as it was read, with every finding."""
+
+    package: Package
+    about: Mapping[str, str]
+    """kind, id, version, name, display_name, description: what a report says of the whole."""
+    diagnostics: tuple[Diagnostic, ...]
+    fatal: tuple[Diagnostic, ...] = ()
+    """Errors of the package itself: no `--keep-going` goes past them."""
+    faulty: bool = False
+    """Whether an item was left out because of an error."""
+    selection_needed: tuple[str, ...] = ()
+
+
+def read_package(
+    session: Session, request: Request, staged: StagedFolder, meters: Meters, opened: Opened
+) -> ReadPackage:
+    """Read everything that an open source offers, and stage what is going to be installed.
+
+    Raises:
+        Rejected: nothing in it is recognised, or its container is refused.
+        BudgetExceeded: a limit of the whole is spent.
+    """
+    if opened.document is not None:
+        return _connectors(request, meters, [(opened.label, opened.document)], opened.label)
+    if opened.container is None:
+        raise Rejected([error("package-unrecognised", "there is nothing to read")])
+    reader = PackageReader(staged, meters, request, session.settings.progress)
+    try:
+        held = reader.open(opened.container, "", inner=False)
+        match held.layout.kind:
+            case Kind.SPECIALIST:
+                return _specialist(reader, opened, held, meters)
+            case Kind.DOCUMENTS:
+                documents = _documents(held, meters)
+                if documents:
+                    return _with_findings(_connectors(request, meters, documents, opened.label), reader, held)
+                raise Rejected([*reader.diagnostics, *held.layout.notes, held.layout.unrecognised()])
+            case Kind.NONE:
+                faults = [fault.diagnostic for fault in held.layout.faults]
+                raise Rejected([*faults, *reader.diagnostics, *held.layout.notes, held.layout.unrecognised()])
+            case Kind.SKILLS:
+                return _skills(reader, opened, held)
+    finally:
+        reader.close()
+
+
+def _skills(reader: PackageReader, opened: Opened, held: Held) -> ReadPackage:
+    skills = reader.skills(opened, held)
+    single = len(held.layout.roots) == 1 and not held.layout.nested
+    kind = "skill" if single else "bundle"
+    about = {"kind": kind, "name": opened.label}
+    if single and skills:
+        first = skills[0]
+        about |= {"name": first.name, "version": first.version, "description": first.description}
+    return ReadPackage(
+        package=Package(kind=kind, skills=skills, left_out=tuple(reader.left_out)),
+        about=about,
+        diagnostics=tuple(reader.diagnostics),
+        faulty=_faulty(reader.left_out),
+        selection_needed=reader.selection_needed,
+    )
+
+
+def _faulty(left_out: Sequence[LeftOut]) -> bool:
+    return any(item.reason in {"faulty", "clash"} for item in left_out)
+
+
+# --- specialists -----------------------------------------------------------------------------------------------------
+
+
+def _specialist(reader: PackageReader, opened: Opened, held: Held, meters: Meters) -> ReadPackage:
+    layout = held.layout.specialist
+    if layout is None or opened.container is None:
+        raise Rejected([held.layout.unrecognised()])
+    fatal = list(check_specialist_budget(layout.files, layout.root, meters.specialist, compressed=opened.packed))
+    if fatal:
+        raise Rejected(fatal)
+    reader.bundled = True
+    documents = [entry for entry in (layout.manifest, layout.document) if entry is not None]
+    for entry in documents:
+        reader.staged.place(entry, SPECIALIST_FOLDER, RelPath(entry.path.name))
+    opened.container.deliver(documents, reader.staged, meters.bundle_bytes)
+    reading = read_specialist(
+        _staged_document(reader.staged, layout.manifest),
+        _staged_document(reader.staged, layout.document),
+        layout.root,
+    )
+    fatal += [fault.diagnostic for fault in layout.faults]
+    fatal += [d for d in reading.diagnostics if d.severity is Severity.ERROR]
+    skills = reader.skills(opened, held)
+    specialist = None
+    about: dict[str, str] = {"kind": "specialist", "id": reading.id}
+    notes: list[Diagnostic] = []
+    if reading.document is not None:
+        document = reading.document
+        records = reader.staged.records(SPECIALIST_FOLDER)
+        specialist = SpecialistCandidate(
+            id=document.id,
+            version=document.version,
+            name=document.name,
+            display_name=document.display_name,
+            description=document.description,
+            system_prompt=document.system_prompt,
+            skill_ids=document.skill_ids,
+            connector_ids=document.connector_ids,
+            bundled=tuple(root.path.rpartition("/")[2] for root in held.layout.roots),
+            files=records,
+            digest=tree_digest(records),
+            staged=SPECIALIST_FOLDER,
+        )
+        about |= {
+            "version": document.version,
+            "name": document.name,
+            "display_name": document.display_name,
+            "description": document.description,
+        }
+        notes += _unlisted(specialist, skills)
+    notes += _beside(layout, held)
+    return ReadPackage(
+        package=Package(kind="specialist", skills=skills, specialist=specialist, left_out=tuple(reader.left_out)),
+        about=about,
+        diagnostics=(
+            *(fault.diagnostic for fault in layout.faults),
+            *reading.diagnostics,
+            *reader.diagnostics,
+            *notes,
+        ),
+        fatal=tuple(fatal),
+        faulty=_faulty(reader.left_out),
+        selection_needed=reader.selection_needed,
+    )
+
+
+def _staged_document(staged: StagedFolder, entry: Entry | None) -> bytes | None:
+    if entry is None:
+        return None
+    return staged.read(SPECIALIST_FOLDER, RelPath(entry.path.name), READ_BYTES + 1)
+
+
+def _unlisted(specialist: SpecialistCandidate, skills: Sequence[SkillCandidate]) -> list[Diagnostic]:
+    """Say which bundled skills the role does not name: they are installed, and it will not use them."""
+    named = set(specialist.skill_ids)
+    return [
+        warning(
+            "specialist-skill-unlisted",
+            f"the package brings the skill {shown(skill.name)}, and skill_ids does not name it; it is installed, and "
+            "the specialist does not use it",
+            skill.root,
+            name=skill.name,
+        )
+        for skill in skills
+        if skill.name not in named
+    ]
+
+
+def _beside(layout: SpecialistLayout, held: Held) -> list[Diagnostic]:
+    """Name the files that a package may have and an installed specialist does not."""
+    inside = {entry.path.text for root in held.layout.roots for entry in root.files}
+    outside = {entry.path.text for entry in held.layout.outside}
+    taken = {entry.path.text for entry in (layout.manifest, layout.document) if entry is not None}
+    left = sorted(e.path.text for e in layout.files if e.path.text not in inside | outside | taken)
+    if not left:
+        return []
+    names = ", ".join(shown(name) for name in left)
+    return [info("files-outside", f"{names}: for people to read, not installed", count=len(left), names=left)]
+
+
+# --- connectors ------------------------------------------------------------------------------------------------------
+
+
+class _InMemory:
+    """Takes small documents, which are never written anywhere."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, bytearray] = {}
+
+    def begin(self, entry: Entry, /) -> _Document:
+        """Take one document."""
+        self.data[entry.path.text] = bytearray()
+        return _Document(self.data[entry.path.text])
+
+
+class _Document:
+    def __init__(self, data: bytearray) -> None:
+        self._data = data
+
+    def write(self, data: bytes | memoryview, /) -> None:
+        self._data += data
+
+    def done(self) -> None:
+        """The document is complete."""
+
+
+def _documents(held: Held, meters: Meters) -> list[tuple[str, bytes]]:
+    """Return the connector documents of a container, in memory: raw configurations may hold secrets."""
+    memory = _InMemory()
+    for entry in held.layout.documents:
+        meters.connector.check("config_bytes", entry.size, entry.path.text)
+    held.container.deliver(held.layout.documents, memory, meters.bundle_bytes)
+    return [(name, bytes(data)) for name, data in memory.data.items() if looks_like_connectors(bytes(data))]
+
+
+def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str, bytes]], label: str) -> ReadPackage:
+    candidates: list[ConnectorCandidate] = []
+    left_out: list[LeftOut] = []
+    found: list[Diagnostic] = []
+    for name, data in documents:
+        reading = read_connectors(
+            data,
+            label=name,
+            meter=meters.connector,
+            wanted=request.connectors,
+            allowed=request.choices.allowed,
+        )
+        candidates += reading.candidates
+        left_out += reading.left_out
+        found += reading.diagnostics
+    named = {item.name for item in left_out}
+    fatal = [d for d in found if d.severity is Severity.ERROR and d.facts.get("connector") not in named]
+    if not candidates and not left_out and not fatal:
+        looked = "a connector template, or a client's configuration with mcpServers, servers or context_servers"
+        fatal = [error("package-unrecognised", f"{shown(label)} is JSON, and no connectors: looked for {looked}")]
+        found += fatal
+    names: dict[str, int] = {}
+    for candidate in candidates:
+        names[candidate.name] = names.get(candidate.name, 0) + 1
+    twice = [name for name, count in names.items() if count > 1]
+    for name in twice:
+        clash = error(
+            "connector-name-clash",
+            f"two connectors of this package are called {shown(name)}; choose one document, or rename one",
+            connector=name,
+        )
+        found.append(clash)
+        left_out.append(
+            LeftOut(kind="connector", name=name, root=label, reason="clash", codes=("connector-name-clash",))
+        )
+    return ReadPackage(
+        package=Package(
+            kind="connectors",
+            connectors=tuple(c for c in candidates if c.name not in twice),
+            left_out=tuple(left_out),
+        ),
+        about={"kind": "connectors", "name": label},
+        diagnostics=tuple(found),
+        fatal=tuple(fatal),
+        faulty=_faulty(left_out),
+    )
+
+
+def _with_findings(read: ReadPackage, reader: PackageReader, held: Held) -> ReadPackage:
+    outer = [as_warning(fault.diagnostic) for fault in held.layout.faults]
+    return replace(read, diagnostics=(*reader.diagnostics, *held.layout.notes, *outer, *read.diagnostics))

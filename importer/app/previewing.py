@@ -1,0 +1,179 @@
+"""The preview: everything that an install would do, and nothing done."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from budgets import BudgetExceeded
+from importer.app.errors import ImporterError, Status, system_error
+from importer.app.installing import snapshot_for
+from importer.app.opening import Opened, open_source
+from importer.app.packages import ReadPackage, read_package
+from importer.app.reading import Meters
+from importer.app.results import Preview
+from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info
+from importer.library import LibraryError
+from importer.model import Origin
+from importer.planning.planner import plan as make_plan
+from importer.staging import StagedFolder
+
+if TYPE_CHECKING:
+    from budgets import Usage
+    from importer.app.request import Request
+    from importer.app.session import Session
+    from importer.library import Staging
+    from importer.model import Plan
+
+MACHINE = ("source-", "github-", "library-", "system-", "disk-")
+"""Prefixes of codes that are about the way to a package, not about what is in it."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """Where a preview stages: in the library, or in a temporary folder where that cannot be written."""
+
+    folder: StagedFolder
+    staging: Staging | None
+    note: Diagnostic | None
+    stack: ExitStack = field(default_factory=ExitStack)
+
+
+def preview(session: Session, request: Request) -> Preview:
+    """Read a source, plan it, and keep what was read under a token.
+
+    Nothing in the library changes. A preview that is refused leaves nothing behind.
+
+    Args:
+        session: an open session.
+        request: the source, and the decisions that are made already.
+
+    Returns:
+        The preview, also where the package is refused: then `status` is REFUSED and `diagnostics` says why.
+
+    Raises:
+        ImporterError: the source cannot be had (FAILED), or is none (USAGE).
+    """
+    work = _begin(session)
+    kept = False
+    try:
+        result = _preview(session, request, work)
+        kept = result.token is not None
+        return result
+    except LibraryError as problem:
+        raise ImporterError(problem.code, problem.message, Status.FAILED, path=problem.path) from None
+    except OSError as problem:
+        raise system_error(problem, "the preview") from problem
+    finally:
+        work.stack.close()
+        work.folder.close()
+        if work.staging is not None and not kept:
+            work.staging.discard()
+
+
+def _begin(session: Session) -> _Work:
+    unwritable = session.library.unwritable()
+    if unwritable is None:
+        try:
+            staging = session.library.new_staging()
+            return _Work(staging.folder, staging, None)
+        except LibraryError as problem:
+            unwritable = info("library-unwritable", problem.message, problem.path)
+    stack = ExitStack()
+    temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="importer-preview-"))
+    note = info(
+        "library-unwritable",
+        f"{unwritable.message}; the preview is complete, but there is no token to install it with",
+        unwritable.path,
+    )
+    return _Work(StagedFolder(Path(temporary) / "staged"), None, note, stack)
+
+
+def _preview(session: Session, request: Request, work: _Work) -> Preview:
+    meters = Meters.of(session.budgets)
+    opened: Opened | None = None
+    try:
+        opened = open_source(session, request, work.folder, meters)
+        read = read_package(session, request, work.folder, meters, opened)
+        origin = opened.resolved()
+    except Rejected as rejected:
+        return _refused(request, opened, meters, rejected.diagnostics, work)
+    except BudgetExceeded as exceeded:
+        return _refused(request, opened, meters, (budget_error(exceeded),), work)
+    finally:
+        if opened is not None:
+            opened.close()
+    diagnostics = [*read.diagnostics]
+    if work.note is not None:
+        diagnostics.append(work.note)
+    plan: Plan | None = None
+    status = Status.DONE
+    if read.selection_needed:
+        status = Status.DECISION
+    else:
+        package = read.package
+        plan = make_plan(package, snapshot_for(session, package), request.choices, origin)
+        diagnostics += plan.diagnostics
+        status = _status(read, plan, request)
+    token: str | None = None
+    expires: str | None = None
+    found = capped(diagnostics)
+    if plan is not None and status is not Status.REFUSED and work.staging is not None:
+        held = session.library.hold(work.staging, plan, origin=origin, choices=request.choices, diagnostics=found)
+        token, expires = held.token, held.expires_at
+    return Preview(
+        status=status,
+        source=origin,
+        package=read.about,
+        plan=plan,
+        token=token,
+        expires_at=expires,
+        diagnostics=found,
+        budgets=_usage(meters, read.package.kind),
+        selection_needed=read.selection_needed,
+        left_out=tuple(read.package.left_out),
+    )
+
+
+def _status(read: ReadPackage, plan: Plan, request: Request) -> Status:
+    errors = [d for d in (*read.fatal, *plan.diagnostics) if d.severity is Severity.ERROR]
+    if errors or (read.faulty and not request.keep_going):
+        return Status.REFUSED
+    package = plan.package
+    if not package.skills and not package.connectors and package.specialist is None:
+        return Status.REFUSED
+    asks = any(connector.candidate.asks for connector in plan.connectors)
+    return Status.DECISION if plan.choices_needed or plan.confirm_needed or asks else Status.DONE
+
+
+def _refused(
+    request: Request, opened: Opened | None, meters: Meters, diagnostics: tuple[Diagnostic, ...], work: _Work
+) -> Preview:
+    """Return what a container that cannot be read gives, or raise where there was no way to it."""
+    first = next((d for d in diagnostics if d.severity is Severity.ERROR), diagnostics[0])
+    if first.code.startswith(MACHINE):
+        raise ImporterError(first.code, first.message, Status.FAILED, diagnostics)
+    origin = opened.origin if opened is not None else Origin(kind="file", reference=request.source)
+    notes = (work.note,) if work.note is not None else ()
+    return Preview(
+        status=Status.REFUSED,
+        source=origin,
+        package={},
+        plan=None,
+        token=None,
+        expires_at=None,
+        diagnostics=capped([*diagnostics, *notes]),
+        budgets=meters.bundle.usage(),
+    )
+
+
+def _usage(meters: Meters, kind: str) -> tuple[Usage, ...]:
+    rows = [*meters.bundle.usage(), *meters.skill.usage()]
+    if kind == "specialist":
+        rows += meters.specialist.usage()
+    if kind == "connectors":
+        rows = list(meters.connector.usage())
+    return (*rows, *meters.preview.usage())

@@ -1,0 +1,381 @@
+"""From an open container to a package: list, pass the gate, recognise, read the documents, select, stage the rest.
+
+Each skill has its own findings. What is wrong with one skill never stops the others; what is wrong with a container,
+and a budget that is spent, stops at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from budgets import BudgetExceeded, Meter
+from importer.app.nested import open_nested
+from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown
+from importer.digests import tree_digest
+from importer.entries import admit, as_warning, copied_links
+from importer.formats.layout import Layout, recognise
+from importer.formats.limits import check_skill_budget
+from importer.formats.review import review_files
+from importer.formats.roots import DOCUMENT
+from importer.formats.settle import select, selection_needed, settle_names
+from importer.formats.skill import READ_BYTES, SkillReading, read_skill
+from importer.model import LeftOut, SkillCandidate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from budgets import Budgets
+    from importer.app.opening import Opened
+    from importer.app.request import Request
+    from importer.formats.roots import Root
+    from importer.model import Entry
+    from importer.ports import Container, Progress
+    from importer.staging import StagedFolder
+
+
+@dataclass(slots=True)
+class Meters:
+    """One meter for each profile that a package is charged to; nested archives share them."""
+
+    bundle: Meter
+    archive: Meter
+    skill: Meter
+    specialist: Meter
+    preview: Meter
+    connector: Meter
+
+    @classmethod
+    def of(cls, budgets: Budgets) -> Meters:
+        """Return fresh meters."""
+        names = ("bundle", "archive", "skill", "specialist", "preview", "connector")
+        return cls(*(budgets.meter(name) for name in names))
+
+    def bundle_bytes(self, amount: int, path: str, /) -> None:
+        """Charge delivered bytes to the outer container. Raises BudgetExceeded."""
+        self.bundle.charge("bytes", amount, path)
+
+
+@dataclass(slots=True)
+class Held:
+    """One container with what was recognised in it. `prefix` is how its paths are shown: `inner.zip!/`."""
+
+    container: Container
+    layout: Layout
+    prefix: str
+    links: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(slots=True)
+class Found:
+    """One skill on its way to a candidate."""
+
+    held: Held
+    place: Root
+    folder: str
+    """Its folder in the staging folder."""
+    reading: SkillReading | None = None
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def root(self) -> str:
+        """Its root as a person knows it: `inner.zip!/folder`, `inner.zip` for the top of a nested archive."""
+        return f"{self.held.prefix}{self.place.path}".removesuffix("!/")
+
+    @property
+    def name(self) -> str:
+        """Its name, or for want of one its folder."""
+        if self.reading is not None and self.reading.name:
+            return self.reading.name
+        return self.place.path.rpartition("/")[2] or self.place.path or self.held.prefix.rstrip("!/") or DOCUMENT
+
+    @property
+    def faulty(self) -> bool:
+        """Whether it cannot be installed."""
+        own = () if self.reading is None else self.reading.diagnostics
+        return any(finding.severity is Severity.ERROR for finding in (*self.findings, *own))
+
+    def left_out(self, reason: str) -> LeftOut:
+        """Return it as something that is not going to be installed."""
+        own = () if self.reading is None else self.reading.diagnostics
+        codes = {d.code: None for d in (*self.findings, *own) if d.severity is Severity.ERROR}
+        return LeftOut(kind="skill", name=self.name, root=self.root, reason=reason, codes=tuple(codes))
+
+
+class PackageReader:
+    """Reads one source into a package. `diagnostics` and `left_out` grow as it goes."""
+
+    def __init__(
+        self, staged: StagedFolder, meters: Meters, request: Request, progress: Progress, *, bundled: bool = False
+    ) -> None:
+        self.staged = staged
+        self.meters = meters
+        self.request = request
+        self.progress = progress
+        self.bundled = bundled
+        self.diagnostics: list[Diagnostic] = []
+        self.left_out: list[LeftOut] = []
+        self.selection_needed: tuple[str, ...] = ()
+        self._folders = 0
+        self._opened = ExitStack()
+
+    def close(self) -> None:
+        """Let go of the nested archives."""
+        self._opened.close()
+
+    def open(self, container: Container, prefix: str, *, inner: bool) -> Held:
+        """List a container, pass the gate and recognise what is in it."""
+        listed = container.list(self._charge_entries(prefix))
+        tree = admit(listed, bundle=self.meters.bundle, archive=self.meters.archive)
+        self.diagnostics += _prefixed(container.notes(), prefix)
+        self.diagnostics += _prefixed(tree.notes, prefix)
+        return Held(container, recognise(tree, inner=inner), prefix)
+
+    def skills(self, opened: Opened, outer: Held) -> tuple[SkillCandidate, ...]:
+        """Read, select and stage the skills of an open container, nested archives included."""
+        every = [outer, *self._nested(outer)]
+        found = [Found(held, root, self._folder()) for held in every for root in held.layout.roots]
+        for held in every:
+            self.diagnostics += _prefixed(held.layout.notes, held.prefix)
+            self.diagnostics += _prefixed([as_warning(f.diagnostic) for f in held.layout.faults], held.prefix)
+        self._read_documents(found, opened.label)
+        chosen = self._select(found)
+        if self.selection_needed:
+            return ()
+        self._check(chosen)
+        self._stage(chosen, every)
+        return self._candidates(chosen)
+
+    # --- nested archives ---------------------------------------------------------------------------------------------
+
+    def _nested(self, outer: Held) -> list[Held]:
+        """Open the archives of a bundle one level deep. One that cannot be read is left out, by name."""
+        opened: list[Held] = []
+        for entry in outer.layout.nested:
+            prefix = f"{entry.path.text}!/"
+            try:
+                container = open_nested(outer.container, entry, self.staged, self.meters, self.request.name_encoding)
+                self._opened.callback(container.close)
+                held = self.open(container, prefix, inner=True)
+            except Rejected as rejected:
+                self._archive_left_out(entry, rejected.diagnostics)
+                continue
+            if not held.layout.roots:
+                reason = error("package-unrecognised", f"{shown(entry.path.text)}: {held.layout.seen}", entry.path.text)
+                self.diagnostics.append(as_warning(reason))
+                self.left_out.append(
+                    LeftOut(kind="archive", name=entry.path.name, root=entry.path.text, reason="no-skill")
+                )
+            opened.append(held)
+        return opened
+
+    def _archive_left_out(self, entry: Entry, reasons: Sequence[Diagnostic]) -> None:
+        self.diagnostics += _prefixed(reasons, f"{entry.path.text}!/")
+        codes = tuple(dict.fromkeys(d.code for d in reasons))
+        self.left_out.append(
+            LeftOut(kind="archive", name=entry.path.name, root=entry.path.text, reason="faulty", codes=codes)
+        )
+
+    # --- documents and selection -------------------------------------------------------------------------------------
+
+    def _read_documents(self, found: list[Found], label: str) -> None:
+        """Stage and read every SKILL.md. They are charged to a budget of their own: selection is still to come."""
+        documents = self._documents_charge()
+        for held in {id(f.held): f.held for f in found}.values():
+            wanted: list[Entry] = []
+            for item in found:
+                document = item.place.document
+                if item.held is not held or document is None:
+                    continue
+                try:
+                    self.meters.skill.check("file_bytes", document.size, document.path.text)
+                except BudgetExceeded:
+                    # Said with the skill's other limits, once it is selected.
+                    continue
+                relative = document.path.below(item.place.path)
+                if relative is not None:
+                    self.staged.place(document, item.folder, relative)
+                    wanted.append(document)
+            if wanted:
+                held.container.deliver(wanted, self.staged, documents)
+        for item in found:
+            item.findings += item.place.findings
+            self._read_document(item, label)
+
+    def _read_document(self, item: Found, label: str) -> None:
+        document = item.place.document
+        if document is None:
+            return
+        failed = _failures(item.held.container).get(document.path.text)
+        if failed is not None:
+            item.findings.append(failed)
+            return
+        relative = document.path.below(item.place.path)
+        records = {record.path: record for record in self.staged.records(item.folder)}
+        if relative is None or relative not in records:
+            return
+        data = self.staged.read(item.folder, relative, READ_BYTES)
+        item.reading = read_skill(
+            data,
+            complete=records[relative].size <= len(data),
+            root=item.root,
+            folder=item.place.folder,
+            document_name=document.path.name,
+            fallback=item.place.fallback or (label if not item.place.path else ""),
+            bundled=self.bundled,
+        )
+
+    def _select(self, found: list[Found]) -> list[Found]:
+        """Return the skills that are wanted; too many of them, unasked, need a selection."""
+        wanted = self.request.skills
+        if not wanted:
+            needed = selection_needed(found, self.meters.bundle.max("skills"))
+            if needed is not None:
+                self.diagnostics.append(needed)
+                self.selection_needed = tuple(sorted(item.name for item in found))
+                return []
+        chosen, unknown = select(found, wanted)
+        if unknown:
+            raise Rejected(unknown)
+        picked = {id(item) for item in chosen}
+        self.left_out += [item.left_out("not-selected") for item in found if id(item) not in picked]
+        self.meters.bundle.charge("skills", len(chosen))
+        return list(chosen)
+
+    # --- checks and staging ------------------------------------------------------------------------------------------
+
+    def _check(self, chosen: list[Found]) -> None:
+        """Hold each skill to the gate's findings and to its budget, before its files are delivered."""
+        for item in chosen:
+            item.findings += _prefixed([fault.diagnostic for fault in item.place.faults], item.held.prefix)
+            item.findings += _prefixed(
+                check_skill_budget(item.place.files, item.place.path, self.meters.skill), item.held.prefix
+            )
+
+    def _stage(self, chosen: list[Found], every: Sequence[Held]) -> None:
+        """Deliver the files of the good skills, then let each container check what nobody wanted."""
+        for held in every:
+            wanted: list[Entry] = []
+            for item in chosen:
+                if item.held is not held or item.faulty:
+                    continue
+                for entry in item.place.files:
+                    if entry is item.place.document:
+                        # It is staged already; what is selected is charged all the same.
+                        self.meters.bundle.charge("bytes", entry.size, held.prefix + entry.path.text)
+                        continue
+                    relative = entry.path.below(item.place.path)
+                    if relative is not None:
+                        self.staged.place(entry, item.folder, relative)
+                        wanted.append(entry)
+            self.progress.expect(len(wanted), sum(entry.size for entry in wanted))
+            held.container.deliver(wanted, self.staged, self._charge_bytes(held.prefix))
+            held.container.verify_rest(self._charge_nothing)
+
+    def _candidates(self, chosen: list[Found]) -> tuple[SkillCandidate, ...]:
+        made: list[SkillCandidate] = []
+        for item in chosen:
+            self._review(item)
+            own = () if item.reading is None else item.reading.diagnostics
+            self.diagnostics += (*item.findings, *own)
+            if item.faulty or item.reading is None:
+                self.left_out.append(item.left_out("faulty"))
+                continue
+            records = self.staged.records(item.folder)
+            made.append(
+                item.reading.candidate(
+                    root=item.root,
+                    files=records,
+                    digest=tree_digest(records),
+                    staged=item.folder,
+                    text=self._text(item),
+                )
+            )
+        settled = settle_names(made)
+        self.diagnostics += settled.diagnostics
+        self.left_out += settled.left_out
+        return settled.kept
+
+    def _review(self, item: Found) -> None:
+        """Look over what was staged, and say which files could not be had."""
+        document = item.place.document
+        if item.faulty or item.reading is None or document is None:
+            return
+        failures = _failures(item.held.container)
+        item.findings += [failures[entry.path.text] for entry in item.place.files if entry.path.text in failures]
+        relative = document.path.below(item.place.path)
+        if relative is None:
+            return
+        item.findings += review_files(
+            item.root,
+            self.staged.records(item.folder),
+            self.staged.inspections(item.folder),
+            self.staged.read(item.folder, relative, READ_BYTES),
+            document.path.name,
+        )
+        item.findings += _prefixed(copied_links(item.place.files), item.held.prefix)
+
+    def _text(self, item: Found) -> str | None:
+        """Return SKILL.md as text while the preview's budget carries it; past it the skill stays importable."""
+        document = item.place.document
+        relative = document.path.below(item.place.path) if document is not None else None
+        if document is None or relative is None:
+            return None
+        try:
+            self.meters.preview.charge("text_bytes", document.size, document.path.text)
+        except BudgetExceeded as spent:
+            self.diagnostics.append(
+                info(
+                    "preview-text-left-out",
+                    f"the text of {shown(document.path.text)} is not in this preview: {spent.limit} allows "
+                    f"{spent.max:,} bytes for all of them; the skill is importable all the same",
+                    item.held.prefix + document.path.text,
+                    profile=spent.profile,
+                    limit=spent.limit,
+                    used=spent.used,
+                    max=spent.max,
+                    unit=spent.unit,
+                )
+            )
+            return None
+        return self.staged.read(item.folder, relative, document.size).decode("utf-8", "replace")
+
+    # --- charges -----------------------------------------------------------------------------------------------------
+
+    def _charge_entries(self, prefix: str) -> Callable[[int, str], None]:
+        return lambda amount, path: self.meters.bundle.charge("entries", amount, prefix + path)
+
+    def _charge_bytes(self, prefix: str) -> Callable[[int, str], None]:
+        def charge(amount: int, path: str) -> None:
+            self.meters.bundle.charge("bytes", amount, prefix + path)
+            self.progress.advance(0, amount)
+
+        return charge
+
+    def _documents_charge(self) -> Callable[[int, str], None]:
+        """Charge the documents of all skills to a meter of their own, with the same maximum."""
+        spare = Meter(self.meters.bundle.profile)
+        return lambda amount, path: spare.charge("bytes", amount, path)
+
+    @staticmethod
+    def _charge_nothing(_amount: int, _path: str) -> None:
+        """What is only verified is charged to the stream that it was read from."""
+
+    def _folder(self) -> str:
+        self._folders += 1
+        return f"s{self._folders}"
+
+
+def _prefixed(found: Sequence[Diagnostic], prefix: str) -> list[Diagnostic]:
+    """Return findings with their paths as seen from the outer container."""
+    if not prefix:
+        return list(found)
+    return [replace(finding, path=shown(prefix, 600) + finding.path) for finding in found]
+
+
+def _failures(container: Container) -> Mapping[str, Diagnostic]:
+    """Return what a container could not deliver, by path: only a network has such."""
+    failures: Mapping[str, Diagnostic] = getattr(container, "failures", {})
+    return failures

@@ -1,0 +1,53 @@
+"""One run against one library: opened, recovered, with the limits that are in force."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from budgets import Budgets
+from importer.app.errors import ImporterError, Status
+from importer.diagnostics import Rejected
+from importer.library import Library, LibraryError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from importer.app.request import Settings
+    from importer.diagnostics import Diagnostic
+
+
+class Session:
+    """Holds the library open for one command.
+
+    Raises (on entering):
+        ImporterError: the library cannot be read, or its `config.toml` is not valid.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        try:
+            self.library = Library.open(self.settings.library, lock_timeout=self.settings.lock_timeout)
+            config = self.library.config
+        except LibraryError as problem:
+            raise ImporterError(problem.code, problem.message, Status.FAILED, path=problem.path) from None
+        except Rejected as rejected:
+            first = rejected.diagnostics[0]
+            raise ImporterError(first.code, first.message, Status.FAILED, rejected.diagnostics) from None
+        self._stack.callback(self.library.close)
+        self.config = config
+        self.budgets = Budgets.default((*config.overrides, *self.settings.overrides))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def notices(self) -> tuple[Diagnostic, ...]:
+        """What opening the library found and repaired."""
+        return tuple(self.library.notices)

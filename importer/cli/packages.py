@@ -1,0 +1,180 @@
+"""`importer preview` and `importer install`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from importer.cli.console import Console
+from importer.cli.options import parse_choices, selection
+from importer.cli.progress import clear_progress
+from importer.diagnostics import shown
+
+if TYPE_CHECKING:
+    from importer.app.request import Request
+    from importer.app.results import Installation, Preview
+    from importer.app.session import Session
+
+
+@click.command()
+@click.argument("source")
+@selection
+@click.option("--yes", "-y", is_flag=True, help="Accepted and without effect: a preview asks nothing.")
+@click.pass_obj
+def preview(console: Console, /, source: str, yes: bool, **options: Any) -> int:  # noqa: ARG001, RUF100
+    """Show what SOURCE is and what an install would do; change nothing.
+
+    SOURCE is an archive (.zip, .skill, .tar, .tar.gz), a folder, a Markdown file, a connector or client configuration
+    (JSON), or a GitHub reference such as OWNER/REPO.
+    """
+    from importer.app.previewing import preview as make_preview
+    from importer.app.session import Session
+
+    request = _request(source, options)
+    with Session(console.settings()) as session:
+        console.notices(session.notices)
+        result = make_preview(session, request)
+    clear_progress()
+    if console.json:
+        console.report(result.to_json())
+    else:
+        show_preview(result, console)
+        _next_step(result, request, console)
+    return int(result.status)
+
+
+@click.command()
+@click.argument("source", metavar="TOKEN|SOURCE")
+@selection
+@click.option("--yes", "-y", is_flag=True, help="Install without asking. Never answers a conflict or an overwrite.")
+@click.option("--expect", metavar="PLAN_DIGEST", help="Install only what a preview with this plan digest showed.")
+@click.pass_obj
+def install(console: Console, /, source: str, yes: bool, expect: str | None, **options: Any) -> int:
+    """Install what a preview showed (TOKEN), or preview SOURCE, ask, and install it.
+
+    The whole plan is applied, or nothing. Without a terminal SOURCE needs --yes or --expect.
+    """
+    from importer.app.installing import install_token, is_token
+    from importer.app.session import Session
+
+    request = _request(source, options)
+    with Session(console.settings()) as session:
+        console.notices(session.notices)
+        if is_token(source):
+            done = install_token(session, source, request, expect=expect)
+        else:
+            done = _install_source(session, request, yes, expect, console)
+    clear_progress()
+    if console.json:
+        console.report(done.to_json())
+    else:
+        show_installation(done, console)
+    return 0
+
+
+def _install_source(
+    session: Session, request: Request, yes: bool, expect: str | None, console: Console
+) -> Installation:
+    from importer.app.installing import install_preview, require_decided
+    from importer.app.previewing import preview as make_preview
+
+    result = make_preview(session, request)
+    clear_progress()
+    asking = not console.json and not yes and expect is None and sys.stdin.isatty() and sys.stderr.isatty()
+    if not console.json and not (console.quiet and yes):
+        show_preview(result, console, stream_to_stderr=True)
+    choices = request.choices
+    if asking and result.plan is not None and result.token is not None:
+        from importer.cli.asking import ask
+
+        choices = ask(result, choices, console)
+    elif not asking:
+        require_decided(result, yes=yes, expect=expect)
+    return install_preview(session, result, choices, expect=expect)
+
+
+def _request(source: str, options: dict[str, Any]) -> Request:
+    from importer.app.request import Request
+    from importer.model import Choice, Choices
+
+    answers = {name: Choice(answer) for name, answer in parse_choices(options["chosen"]).items()}
+    return Request(
+        source=source,
+        skills=options["skills"],
+        connectors=options["connectors"],
+        ref=options["ref"],
+        choices=Choices(
+            by_name=answers,
+            confirm_overwrite=options["confirm_overwrite"],
+            allowed=frozenset(options["allowed"]),
+        ),
+        keep_going=options["keep_going"],
+        name_encoding=options["name_encoding"],
+        no_cache=options["no_cache"],
+    )
+
+
+def show_preview(result: Preview, console: Console, *, stream_to_stderr: bool = False) -> None:
+    """Print a preview; an install prints it on stderr, since its result is what was installed."""
+    from importer.cli.human import preview_lines
+
+    for line in preview_lines(result.to_json(), console):
+        if stream_to_stderr:
+            sys.stderr.write(line + "\n")
+        else:
+            console.out(line)
+
+
+def show_installation(done: Installation, console: Console) -> None:
+    """Print what an install did."""
+    words = (
+        ("installed", done.installed, "green"),
+        ("replaced", done.replaced, "yellow"),
+        ("kept", done.reused, "blue"),
+        ("left out", done.skipped, "red"),
+    )
+    for word, items, colour in words:
+        for item in items:
+            reason = f"  ({shown(item.reason)})" if item.reason and word in {"kept", "left out"} else ""
+            console.out(f"{console.style(f'{word:<9}', fg=colour)} {item.kind} {shown(item.name)}{reason}")
+    console.out(f"transaction {done.transaction}")
+
+
+def _next_step(result: Preview, request: Request, console: Console) -> None:
+    """Say what to type next, so that nobody has to put it together."""
+    from importer.app.errors import Status
+
+    console.out()
+    plan = result.plan
+    if result.status is Status.REFUSED:
+        good = len(plan.skills) + len(plan.connectors) if plan else 0
+        console.out(console.style("Not installable as it is. Nothing was changed.", bold=True))
+        if good and result.left_out and not request.keep_going:
+            console.out(f"{good} of {good + len(result.left_out)} are good. To go on with those:")
+            console.out("  " + console.command("install", request.source, "--keep-going", *_again(request)))
+        return
+    if result.selection_needed:
+        console.out("Choose with --skill NAME, repeated; nothing was changed.")
+        return
+    if result.token is None:
+        console.out("Nothing was changed. There is no token, since the library cannot be written.")
+        return
+    missing = [f"--choose {name}=installed|incoming" for name in plan.choices_needed] if plan else []
+    if (plan and plan.confirm_needed) or (missing and plan):
+        missing.append("--confirm-overwrite" if plan.confirm_needed else "(and --confirm-overwrite, for incoming)")
+    console.out("Nothing was changed yet. To install exactly this, within 10 minutes:")
+    console.out("  " + console.command("install", result.token) + (" " + " ".join(missing) if missing else ""))
+    if plan is not None and console.verbose:
+        console.out(f"plan {plan.digest}")
+
+
+def _again(request: Request) -> list[str]:
+    words = [word for name in request.skills for word in ("--skill", name)]
+    words += [word for name in request.connectors for word in ("--connector", name)]
+    words += ["--ref", request.ref] if request.ref else []
+    words += [word for name, choice in request.choices.by_name.items() for word in ("--choose", f"{name}={choice}")]
+    words += ["--confirm-overwrite"] if request.choices.confirm_overwrite else []
+    words += ["--name-encoding", request.name_encoding] if request.name_encoding else []
+    return words

@@ -1,0 +1,68 @@
+"""Running the command in this process: the same entry point as the script's, its output kept apart."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from importer.cli import main
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How one run ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The one JSON object on stdout."""
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+    def dispositions(self) -> dict[str, tuple[str, str]]:
+        """Each skill of a preview with its disposition and reason."""
+        return {skill["name"]: (skill["disposition"], skill["reason"]) for skill in self.json["skills"]}
+
+    def codes(self, severity: str | None = None) -> set[str]:
+        """The codes of a report's diagnostics."""
+        return {d["code"] for d in self.json["diagnostics"] if severity in (None, d["severity"])}
+
+
+Run = Callable[..., Done]
+
+
+def run_importer(*arguments: object) -> Done:
+    """Run one command line."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main([str(argument) for argument in arguments])
+    text = err.getvalue()
+    assert "Traceback" not in text, text
+    return Done(status, out.getvalue(), text)
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A library that does not exist yet, named by the environment; HOME is a folder that nothing may appear in."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("IMPORTER_LIBRARY", str(tmp_path / "library"))
+    return tmp_path / "library"
+
+
+@pytest.fixture
+def run(library: Path) -> Run:  # noqa: ARG001, RUF100
+    """Run the command against the fresh library."""
+    return run_importer
