@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from importer.version import __version__
+
 if TYPE_CHECKING:
     from importer.app.errors import ImporterError, Status
     from importer.app.installing import install_preview as install
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from importer.app.session import Session
     from importer.diagnostics import Diagnostic, Severity
     from importer.model import Choice, Choices, Disposition, Plan, Reason
-
-__version__ = "0.1.0"
 
 _WHERE = {
     "Choice": "importer.model",
@@ -64,6 +64,7 @@ __all__ = [
     "Settings",
     "Severity",
     "Status",
+    "__version__",
     "default_library",
     "install",
     "install_token",
@@ -81,4 +82,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return list(__all__)

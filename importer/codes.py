@@ -28,6 +28,23 @@ CODES: dict[str, tuple[str, str]] = {
         "An entry is compressed with a method that is not read here.",
         "For Deflate64 install the extra 'deflate64'; otherwise ask for an archive with Deflate, or preview the folder.",
     ),
+    # sources
+    "source-not-found": (
+        "Nothing is at that path.",
+        "Check the spelling and the folder that you are in.",
+    ),
+    "source-unreadable": (
+        "A file or folder cannot be read, or is no file or folder but a pipe, a socket or a device.",
+        "Give a regular file or a folder, and see that you may read it.",
+    ),
+    "source-empty": (
+        "The file has no bytes.",
+        "Fetch or pack it again.",
+    ),
+    "source-changed": (
+        "A file or folder changed while it was read.",
+        "Wait until nothing writes to it, and preview again.",
+    ),
     # paths, links, kinds
     "path-unsafe": (
         "A name could escape, be read in two ways, or cannot be stored on every system.",
@@ -53,6 +70,14 @@ CODES: dict[str, tuple[str, str]] = {
         "A device, socket, pipe or other special file.",
         "Ask the author to leave it out.",
     ),
+    "name-normalised": (
+        "A name had its accents written apart from their letters, and is kept in the composed form (Unicode NFC).",
+        "Nothing.",
+    ),
+    "text-hidden-characters": (
+        "A text file holds hidden or invisible characters: what people see is not all that a model reads.",
+        "Look at the places with an editor that shows such characters; do not install what you cannot explain.",
+    ),
     "noise-ignored": (
         "Files that an operating system or git left behind were dropped.",
         "Nothing.",
@@ -62,10 +87,469 @@ CODES: dict[str, tuple[str, str]] = {
         "Mend the first ones and preview again.",
     ),
     # skills
+    "skill-document-missing": (
+        "A folder that must be a skill has no SKILL.md.",
+        "Ask the author for it; --keep-going leaves the skill out.",
+    ),
+    "skill-document-name": (
+        "The document is spelled otherwise than SKILL.md.",
+        "Ask the author to rename it; on many systems it is not found as it is.",
+    ),
+    "skill-frontmatter-invalid": (
+        "SKILL.md has no frontmatter that can be used, or no description; the message says why and where.",
+        "Ask the author to mend that line; --keep-going leaves the skill out.",
+    ),
+    "skill-frontmatter-repaired": (
+        "A value of the frontmatter is no YAML and was read as text, because it can be read in one way only.",
+        "Ask the author to write the quoted form that the message shows.",
+    ),
+    "skill-field-unreadable": (
+        "A field of the frontmatter, or a line in it, cannot be read and was passed over.",
+        "Ask the author to mend that line.",
+    ),
+    "skill-field-unknown": (
+        "The frontmatter has fields that the specification does not know.",
+        "Nothing; an agent may ignore them. Authors put their own fields under metadata.",
+    ),
+    "skill-field-form": (
+        "A field has another form than the specification gives it: a list for a text, a number for a text.",
+        "Nothing; ask the author to write it as the message says.",
+    ),
+    "skill-field-long": (
+        "A field is longer than the specification allows.",
+        "Nothing, or use another agent where yours refuses it.",
+    ),
+    "skill-description-cut": (
+        "The description ends at ' #', because YAML takes the rest for a comment.",
+        "Ask the author to write the description in quotes.",
+    ),
+    "skill-description-markup": (
+        "The description holds '<' or '>', which claude.ai refuses.",
+        "Nothing for other agents; for an upload to claude.ai ask the author to reword it.",
+    ),
+    "skill-name-mismatch": (
+        "The name in the frontmatter is missing, not valid, or not the folder's; inside a Specialist package an error.",
+        "Look at the name that it is planned under.",
+    ),
+    "skill-name-reserved": (
+        "The name starts with a prefix that hosts keep for themselves.",
+        "Nothing, unless the host has a skill of that name.",
+    ),
+    "skill-name-clash": (
+        "Skills with different files would be installed under one name.",
+        "Choose one by its root with --skill ROOT/.",
+    ),
+    "skill-duplicate": (
+        "The same skill is in the package more than once and was taken once.",
+        "Nothing.",
+    ),
+    "skill-unknown": (
+        "--skill names no skill of the package.",
+        "Take a name or a root from the list in the message.",
+    ),
+    "skill-selection-needed": (
+        "The package has more skills than one import takes.",
+        "Choose with --skill NAME, or raise bundle.skills for one run.",
+    ),
+    "skill-version-invalid": (
+        "A version is not SemVer, or two versions differ; the message says which is used.",
+        "Ask the author for a version such as 1.2.0 in metadata.version.",
+    ),
+    "skill-body-long": (
+        "The text of SKILL.md is longer than recommended.",
+        "Nothing; a model reads all of it each time.",
+    ),
+    "skill-link-dead": (
+        "SKILL.md links to files that the skill does not have.",
+        "Ask the author for the missing files.",
+    ),
+    "skill-executables": (
+        "The skill has files that can be run: by their mode, by '#!', or by their name.",
+        "Read them before an agent starts them.",
+    ),
+    "skill-secret-file": (
+        "The skill has files of a kind that holds keys or passwords.",
+        "Look at them; tell the author if they were not meant to be published.",
+    ),
+    "skill-lfs-pointer": (
+        "A file is only the pointer that Git LFS leaves; its content is missing.",
+        "Fetch the repository with git-lfs and preview the folder.",
+    ),
+    "skill-nested-document": (
+        "A SKILL.md lies below another skill and was kept as its resource.",
+        "Nothing, or preview that folder by itself.",
+    ),
+    "host-file-ignored": (
+        "A record of the host application was in the package; it is never taken from one.",
+        "Nothing.",
+    ),
+    "files-outside": (
+        "Files that belong to no skill of the package; they are not installed.",
+        "Nothing.",
+    ),
+    "archive-not-opened": (
+        "An archive inside the package was not opened.",
+        "Unpack it and preview it by itself.",
+    ),
+    "plugin-recognised": (
+        "The package holds the manifest of a plugin; the message says of which kind.",
+        "Nothing.",
+    ),
+    "package-unrecognised": (
+        "Nothing that can be imported was found; the message says what was looked for and what there was.",
+        "Check that it is the right file or folder.",
+    ),
+    "text-byte-order-mark": (
+        "A file starts with a byte order mark, which was passed over.",
+        "Ask the author to save it as UTF-8 without one.",
+    ),
     # specialists
+    "specialist-manifest-invalid": (
+        "manifest.json is missing, no JSON object, or one of its fields is wrong.",
+        "Ask the author to mend the field that the message names.",
+    ),
+    "specialist-document-invalid": (
+        "specialist.json is missing, or no JSON object.",
+        "Ask the author to mend it.",
+    ),
+    "specialist-field-missing": (
+        "specialist.json lacks a field that it must have.",
+        "Ask the author to add it.",
+    ),
+    "specialist-field-invalid": (
+        "A field of specialist.json has a value that is not allowed.",
+        "Ask the author to mend it; the message says what is expected.",
+    ),
+    "specialist-field-unknown": (
+        "manifest.json or specialist.json has a field that the format does not know.",
+        "Ask the author to delete it.",
+    ),
+    "specialist-field-forbidden": (
+        "specialist.json decides something that is not the package's to decide.",
+        "Ask the author to delete the field.",
+    ),
+    "specialist-file-ignored": (
+        "A file has no place in a Specialist package and is not installed.",
+        "Ask the author to move it into a skill, or to leave it out.",
+    ),
+    "specialist-skill-unlisted": (
+        "The package bundles a skill that its own skill_ids do not name.",
+        "Nothing; ask the author which of the two is meant.",
+    ),
+    "specialist-not-taken": (
+        "A Specialist package lies inside a larger package and was not taken.",
+        "Preview its folder by itself.",
+    ),
     # connectors
+    "connector-secret-embedded": (
+        "A credential stands in the arguments or the URL of a connector (error), or something looks like one (warning). "
+        "Facts: rule, where, start, length; never the value.",
+        "Take it out, and name an environment variable or a header in required_secrets. For a warning that is wrong, "
+        "--allow-arg CONNECTOR:INDEX keeps the argument. A real credential that was published should be revoked.",
+    ),
+    "connector-arg-allowed": (
+        "An argument that looks like a credential is kept, because --allow-arg vouches for it.",
+        "Nothing.",
+    ),
+    "connector-values-dropped": (
+        "Environment variables or headers came with values. Their names are kept, no value is.",
+        "Enter the values again where the connector is used, also those that are no secrets.",
+    ),
+    "connector-placeholder": (
+        "A placeholder such as ${TOKEN} or <your key> stands in the command, the arguments or the URL.",
+        "Nothing fills it in here. Better have the program read an environment variable.",
+    ),
+    "connector-invalid": (
+        "A field of a connector is missing, wrong, too long, or excluded by another; path names the field.",
+        "Mend the field, or ask the author to.",
+    ),
+    "connector-unreadable": (
+        "The document is no JSON or TOML in UTF-8; the message says where.",
+        "Mend it there and preview again.",
+    ),
+    "connector-registry-document": (
+        "The file is a registry's server.json, which does not say how to start a server here.",
+        "Preview a client's configuration of that server, or a connector template.",
+    ),
+    "connector-none": (
+        "The configuration holds no server.",
+        "Check that it is the right file.",
+    ),
+    "connector-not-found": (
+        "--connector names a connector that the document does not have.",
+        "Take one of the names in the message.",
+    ),
+    "connector-not-selected": (
+        "The document holds servers that --connector did not ask for.",
+        "Nothing.",
+    ),
+    "connector-too-many": (
+        "The configuration holds more servers than are read at once.",
+        "Name the ones that are wanted with --connector.",
+    ),
+    "connector-name-changed": (
+        "A server's name is no connector name; the connector is called by a form of it that is.",
+        "Use the new name with other commands.",
+    ),
+    "connector-name-collision": (
+        "Two servers would get the same connector name.",
+        "Rename one, or choose one with --connector and its own name.",
+    ),
+    "connector-key-ignored": (
+        "A key of the configuration has no place in a connector.",
+        "Set it again in the client, where it is needed.",
+    ),
+    "connector-transport-inferred": (
+        "The server says no type; one is taken from its address.",
+        "Write the type into the configuration if another one is meant.",
+    ),
+    "connector-arg-converted": (
+        "An argument is a number or a boolean; it is taken as text.",
+        "Nothing.",
+    ),
+    "connector-local-path": (
+        "The command or an argument is a path of the machine that the configuration was written on.",
+        "Check that it is there on the machine that the connector goes to.",
+    ),
+    "connector-plain-http": (
+        "The address is http while secrets are sent to it.",
+        "Use https.",
+    ),
+    "connector-npx-asks": (
+        "npx is called without -y and would wait for an answer.",
+        "Add -y in front of the package.",
+    ),
+    "connector-bom": (
+        "The file starts with a byte order mark, which is ignored.",
+        "Nothing.",
+    ),
+    # exports, merges, clients
+    "export-nothing-left": (
+        "The client can express none of the connectors that were asked for.",
+        "Choose another client; the other findings say why for each connector.",
+    ),
+    "export-transport-unsupported": (
+        "A connector is left out: the client cannot be given its transport in a file.",
+        "Add it in the client itself where it has another way, or choose another client.",
+    ),
+    "export-command-unsupported": (
+        "A connector is left out: the client takes only a bare name or a path inside the plugin as a command.",
+        "Put the program into the plugin, or name one that is on the PATH.",
+    ),
+    "export-url-unsupported": (
+        "A connector is left out: the client does not take URLs of that form.",
+        "Use https, without a fragment.",
+    ),
+    "export-oauth-omitted": (
+        "How to sign in (OAuth) has no place in a client's file.",
+        "Sign in from the client when it first connects.",
+    ),
+    "export-secret-variable": (
+        "A secret is named as an environment variable.",
+        "Set the variable in the environment that the client is started in.",
+    ),
+    "export-secret-prompted": (
+        "The client asks for a secret when the server first starts.",
+        "Have it at hand.",
+    ),
+    "export-secret-by-hand": (
+        "The client can only hold the secret itself, which is never written here.",
+        "Write it into the client's file yourself, in the field that is named.",
+    ),
+    "export-secret-omitted": (
+        "The format forbids secrets, so the names are left out.",
+        "Say in the plugin's README which environment variables or headers it needs.",
+    ),
+    "export-text-expanded": (
+        "The client puts a value of its own in place of a part of the command, an argument or the URL.",
+        "Check that this is meant: a variable in a URL is sent to that address.",
+    ),
+    "export-placeholder-literal": (
+        "A placeholder stands in the command, an argument or the URL, and the client does not expand it.",
+        "Write the value there yourself, or choose a client that expands it.",
+    ),
+    "export-npx-prompts": (
+        "npx without -y waits for an answer.",
+        "Put -y first in the connector's args.",
+    ),
+    "export-cmd-unsafe": (
+        "An argument holds a character that cmd would act on, so the command is not started through cmd.",
+        "Name the program by its full path.",
+    ),
+    "export-unverified": (
+        "The document does not read back as it was written.",
+        "Report it: this is a fault of the importer's. Nothing was written.",
+    ),
+    "export-skill-name": (
+        "A skill cannot be bundled: the name in its SKILL.md is not the name of its folder.",
+        "Leave it out, or make the two equal.",
+    ),
+    "export-skill-incomplete": (
+        "A skill has no SKILL.md at its root.",
+        "Bring it back; `verify` says what is missing.",
+    ),
+    "export-file-refused": (
+        "A Specialist package has no place for a file.",
+        "Leave it out.",
+    ),
+    "export-too-large": (
+        "There is more than a plain zip can hold.",
+        "Leave something out.",
+    ),
+    "export-changed": (
+        "A file changed while it was exported.",
+        "Export again.",
+    ),
+    "merge-unparsable": (
+        "The client's file cannot be read as its format; it was left as it is.",
+        "Mend it in an editor at the line that is named.",
+    ),
+    "merge-parent-invalid": (
+        "Something else stands where the client keeps its servers; the file was left as it is.",
+        "Mend it in an editor.",
+    ),
+    "merge-comments": (
+        "The file has comments; the client does not read them (then the file was left as it is), or nobody has tried.",
+        "Take them out where the client refuses them.",
+    ),
+    "merge-trailing-commas": (
+        "The file has trailing commas; the client does not read them (then it was left as it is), or nobody has tried.",
+        "Take them out where the client refuses them.",
+    ),
+    "merge-bom-dropped": (
+        "The byte order mark at the start of the file was dropped, because the client may not read it.",
+        "Nothing.",
+    ),
+    "merge-conflict": (
+        "A server of that name is there already and differs.",
+        "Decide with --choose NAME=incoming or --choose NAME=installed.",
+    ),
+    "merge-unconfirmed": (
+        "A server would be overwritten.",
+        "Look at the diff; --confirm-overwrite goes on.",
+    ),
+    "merge-keys-dropped": (
+        "The server that was replaced had keys that the new one does not have.",
+        "Take what you need from the backup.",
+    ),
+    "merge-comments-replaced": (
+        "Comments inside a server that was replaced are gone.",
+        "Take what you need from the backup.",
+    ),
+    "merge-neighbour-invalid": (
+        "Another entry of the file is faulty, and the client then loads no server at all.",
+        "Mend that entry; `doctor --client` lists what is wrong.",
+    ),
+    "merge-unverified": (
+        "The edited file would differ in more than the servers; it was left as it is.",
+        "Add the server by hand, and report it: this is a fault of the importer's.",
+    ),
+    "client-unparsable": (
+        "The client cannot read its file at all.",
+        "Mend it in an editor at the line that is named.",
+    ),
+    "client-bom": (
+        "The file starts with a byte order mark, which the client does not read, or nobody has tried.",
+        "Save the file as UTF-8 without BOM.",
+    ),
+    "client-comments": (
+        "The file has comments, which the client does not read, or nobody has tried.",
+        "Take them out.",
+    ),
+    "client-trailing-commas": (
+        "The file has trailing commas, which the client does not read, or nobody has tried.",
+        "Take them out.",
+    ),
+    "client-no-servers": (
+        "No MCP server is configured in the file.",
+        "Nothing, if none is meant to be.",
+    ),
+    "client-root-other": (
+        "The servers stand under a key that other clients use.",
+        "Rename the key to the one that is named.",
+    ),
+    "client-root-invalid": (
+        "Something else than an object stands where the client keeps its servers.",
+        "Mend it in an editor.",
+    ),
+    "client-schema": (
+        "The document does not name the schema that its format demands.",
+        "Write $schema as it is given.",
+    ),
+    "client-server-invalid": (
+        "The entry of a server is no object.",
+        "Mend or remove it.",
+    ),
+    "client-name": (
+        "The client reads something into a character of the server's name.",
+        "Rename the server.",
+    ),
+    "client-transport": (
+        "An entry says how to start a server and where to reach one, or neither.",
+        "Keep command or the URL, under the key that the client reads.",
+    ),
+    "client-remote-unsupported": (
+        "The client skips remote servers in its file.",
+        "Add the server in the client's settings.",
+    ),
+    "client-type": (
+        "The type of a server is missing, unknown to the client, or read otherwise.",
+        "Write one of the types that are named.",
+    ),
+    "client-field-rejected": (
+        "The client refuses an entry, or the file, because of a key.",
+        "Remove the key.",
+    ),
+    "client-field-ignored": (
+        "The client ignores a key, or is not known to read it.",
+        "Remove the key, or write the one that the client reads.",
+    ),
+    "client-field-deprecated": (
+        "The client still reads a key that it means to drop.",
+        "Write it in the new form.",
+    ),
+    "client-value-invalid": (
+        "A value is of a kind that the client refuses, such as a number in env.",
+        "Put it in quotes, or mend it as the message says.",
+    ),
+    "client-placeholder": (
+        "The client does not expand a placeholder: the server gets it as it stands, or empty.",
+        "Write the placeholder in the client's own form.",
+    ),
+    "client-input-missing": (
+        "A placeholder asks for an input that is not declared.",
+        "Declare it in inputs.",
+    ),
     # github
     # library, plan, command line
+    "skill-builtin": (
+        "The host application ships a skill of that name; it is kept.",
+        "Nothing, or ask for a package under another name.",
+    ),
+    "connector-builtin": (
+        "The host application reserves the name; its own connector is kept.",
+        "Nothing, or give the connector another name.",
+    ),
+    "specialist-protected": (
+        "The id or the name belongs to a specialist of the host application.",
+        "Ask the author for another id and name.",
+    ),
+    "specialist-name-taken": (
+        "Another installed specialist has the same name.",
+        "Tell them apart by their ids, or remove one.",
+    ),
+    "specialist-skill-unresolved": (
+        "The specialist names a skill that is neither in the package nor installed.",
+        "Install that skill; the specialist works without it until then.",
+    ),
+    "specialist-connector-unresolved": (
+        "The specialist names a connector that is not installed.",
+        "Install a connector of that name.",
+    ),
+    "specialist-overwrite": (
+        "A specialist of that id is installed and differs.",
+        "Look at what is said about versions and edits; --confirm-overwrite goes on.",
+    ),
     "library-stale": (
         "Something that the preview showed has changed since.",
         "Preview again and look at what is different.",

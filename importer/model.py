@@ -176,7 +176,7 @@ class ConnectorCandidate:
     transport: str
     secrets: tuple[str, ...]
     """Names of what a person must enter again: environment variables and headers."""
-    template: bytes
+    template: bytes = field(repr=False)
     """The template as canonical JSON: what is installed, byte for byte."""
     digest: str
     """`h1:` digest of the one file."""

@@ -5,7 +5,7 @@
 * `Reach.WHOLE`: it could escape or be read in two ways (absolute, drive, backslash, empty or dot segment, NUL, a
   character of Unicode category C, a line or paragraph separator, U+FFFD). The whole container is refused.
 * `Reach.LOCAL`: only some systems cannot store it (Windows device names, `<>:"|?*`, a leading or trailing space, a
-  trailing dot, over-long). Only the package that holds it is refused.
+  trailing dot, over-long, another spelling of `.git`). Only the package that holds it is refused.
 
 Paths are kept in NFC, so that the two spellings of one accented letter are one path on every system.
 """
@@ -25,7 +25,10 @@ _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"}
     | {f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789¹²³"}
 )
-_PLAIN = re.compile(r"[A-Za-z0-9_.+=@,()\[\]{}~!#$%&';^` /-]+", re.ASCII)
+# What nearly every path looks like: such a path needs no second look, except at its length.
+_ORDINARY_SEGMENT = r"(?!(?:con|prn|aux|nul|com\d|lpt\d|\.git)(?:[./]|\Z))[\w.+=@,()#&'-]*[\w+=@,()#&'-]"
+_ORDINARY = re.compile(f"{_ORDINARY_SEGMENT}(?:/{_ORDINARY_SEGMENT})*", re.ASCII | re.IGNORECASE)
+_GIT_SHORT = re.compile(r"git~[0-9]+", re.IGNORECASE)
 _WINDOWS_ONLY = frozenset('<>:"|?*')
 _DRIVE = re.compile(r"[A-Za-z]:")
 
@@ -66,9 +69,13 @@ class RelPath:
         Raises:
             PathRefused: for every reason in the module's docstring.
         """
+        if len(text) <= max_segment and len(text) <= max_path and _ORDINARY.fullmatch(text) is not None:
+            return cls(text)
         _refuse_dangerous(text)
         if not text.isascii():
+            # Once more in NFC: a few letters (the Kelvin sign of a drive "K:") only turn into themselves there.
             text = unicodedata.normalize("NFC", text)
+            _refuse_dangerous(text)
         _refuse_unportable(text, max_path, max_segment)
         return cls(text)
 
@@ -126,11 +133,11 @@ def _refuse_dangerous(text: str) -> None:
         raise PathRefused(text, "the name holds a backslash, which is a separator on some systems", Reach.WHOLE)
     if _DRIVE.match(text):
         raise PathRefused(text, "the path starts with a drive letter", Reach.WHOLE)
-    plain = _PLAIN.fullmatch(text) is not None
-    if not plain:
+    # Printable is what has no character of category C or Z, but for the plain space.
+    if not text.isprintable() or "\ufffd" in text:
         for character in text:
             category = unicodedata.category(character)
-            if category[0] == "C" or category in {"Zl", "Zp"} or character == "�":
+            if category[0] == "C" or category in {"Zl", "Zp"} or character == "\ufffd":
                 raise PathRefused(
                     text,
                     f"the name holds U+{ord(character):04X}, a control, invisible or undefined character",
@@ -172,3 +179,5 @@ def _refuse_unportable(text: str, max_path: int, max_segment: int) -> None:
         stem = segment.partition(".")[0].rstrip(" ").lower()
         if stem in _DEVICES:
             raise PathRefused(text, f"the segment {segment!r} is a device name on Windows", Reach.LOCAL)
+        if segment != ".git" and (fold_key(segment) == ".git" or _GIT_SHORT.fullmatch(segment)):
+            raise PathRefused(text, f"the segment {segment!r} is git's own folder on some systems", Reach.LOCAL)

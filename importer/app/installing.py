@@ -56,8 +56,16 @@ def refuse_faulty(preview: Preview) -> None:
         raise ImporterError(first.code, f"nothing was installed: {first.message}", Status.REFUSED, preview.diagnostics)
 
 
-def install_preview(session: Session, preview: Preview, choices: Choices, *, expect: str | None = None) -> Installation:
+def install_preview(
+    session: Session, preview: Preview, choices: Choices | None = None, *, expect: str | None = None
+) -> Installation:
     """Install what `preview`, made in this process, showed.
+
+    Args:
+        session: the session that made it.
+        preview: what was shown.
+        choices: decisions that were still open.
+        expect: the plan digest that was reviewed; anything else is stale.
 
     Raises:
         ImporterError: as `install_token` does.
@@ -69,7 +77,7 @@ def install_preview(session: Session, preview: Preview, choices: Choices, *, exp
         problem = session.library.unwritable()
         message = problem.message if problem else "the library cannot be written"
         raise ImporterError("library-unwritable", message, Status.FAILED, preview.diagnostics)
-    return _install(session, preview.token, choices, (), expect)
+    return _install(session, preview.token, choices or Choices(), (), expect)
 
 
 def install_token(session: Session, token: str, request: Request, *, expect: str | None = None) -> Installation:

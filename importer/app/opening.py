@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from importer.app.errors import ImporterError, Status
-from importer.diagnostics import Diagnostic, shown
+from importer.diagnostics import Diagnostic, Rejected, error, shown
 from importer.model import Origin
 from importer.sources.file import FileBytes, SingleFileContainer
 from importer.sources.local import LocalKind, recognise
@@ -103,7 +103,7 @@ def open_source(session: Session, request: Request, staged: StagedFolder, meters
         ImporterError: USAGE where it names nothing that could be opened.
         Rejected, BudgetExceeded, OSError: as opening a container does.
     """
-    hosts = frozenset(session.config.github_hosts)
+    hosts = _hosts(session) if "://" in request.source or "@" in request.source else frozenset()
     reference = parse_source(request.source, exists=lambda text: os.path.lexists(_expanded(text)), hosts=hosts)
     match reference:
         case LocalRef(path=path):
@@ -129,6 +129,14 @@ def open_source(session: Session, request: Request, staged: StagedFolder, meters
             raise _refused(diagnostic)
 
 
+def _hosts(session: Session) -> frozenset[str]:
+    """Return the hosts that are read through the GitHub API; what reads them is loaded only for what may name one."""
+    from importer.app.github import github_settings
+    from importer.sources.github import known_hosts
+
+    return known_hosts(github_settings(session, no_cache=True))
+
+
 def _refused(diagnostic: Diagnostic) -> ImporterError:
     return ImporterError(diagnostic.code, diagnostic.message, Status.USAGE, [diagnostic])
 
@@ -148,6 +156,16 @@ def _open_local(path: str, request: Request, staged: StagedFolder, meters: Meter
         opened.container = DirectoryContainer(path, max_depth=meters.bundle.max("depth"))
         opened.stack.callback(opened.container.close)
         return opened
+    if found.kind is LocalKind.UNKNOWN:
+        raise Rejected(
+            [
+                error(
+                    "package-unrecognised",
+                    "nothing to import: looked for a zip or tar archive (gzip or plain), a folder, a Markdown file "
+                    f"with frontmatter, and a JSON document; found {found.found}",
+                )
+            ]
+        )
     data = FileBytes(path)
     opened = Opened(origin=Origin(kind=str(found.kind), reference=absolute), label=_stem(label), bytes_read=data)
     opened.stack.callback(data.close)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from importer.library import Staging
     from importer.model import Plan
 
-MACHINE = ("source-", "github-", "library-", "system-", "disk-")
-"""Prefixes of codes that are about the way to a package, not about what is in it."""
+MACHINE = ("source-not-found", "source-unreadable", "source-changed", "github-", "library-", "system-", "disk-")
+"""Codes, by their beginnings, that are about the way to a package and not about what is in it."""
 
 
 @dataclass(slots=True)
@@ -132,7 +132,7 @@ def _preview(session: Session, request: Request, work: _Work) -> Preview:
         token=token,
         expires_at=expires,
         diagnostics=found,
-        budgets=_usage(meters, read.package.kind),
+        budgets=_usage(meters, read.package.kind, origin.kind),
         selection_needed=read.selection_needed,
         left_out=tuple(read.package.left_out),
     )
@@ -170,10 +170,12 @@ def _refused(
     )
 
 
-def _usage(meters: Meters, kind: str) -> tuple[Usage, ...]:
+def _usage(meters: Meters, kind: str, source: str) -> tuple[Usage, ...]:
     rows = [*meters.bundle.usage(), *meters.skill.usage()]
     if kind == "specialist":
         rows += meters.specialist.usage()
+    if source == "github":
+        rows += meters.github.usage()
     if kind == "connectors":
         rows = list(meters.connector.usage())
     return (*rows, *meters.preview.usage())

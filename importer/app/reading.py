@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from importer.app.opening import Opened
     from importer.app.request import Request
     from importer.formats.roots import Root
-    from importer.model import Entry
+    from importer.model import Entry, FileRecord
     from importer.ports import Container, Progress
     from importer.staging import StagedFolder
 
@@ -46,11 +46,12 @@ class Meters:
     specialist: Meter
     preview: Meter
     connector: Meter
+    github: Meter
 
     @classmethod
     def of(cls, budgets: Budgets) -> Meters:
         """Return fresh meters."""
-        names = ("bundle", "archive", "skill", "specialist", "preview", "connector")
+        names = ("bundle", "archive", "skill", "specialist", "preview", "connector", "github")
         return cls(*(budgets.meter(name) for name in names))
 
     def bundle_bytes(self, amount: int, path: str, /) -> None:
@@ -283,7 +284,7 @@ class PackageReader:
             if item.faulty or item.reading is None:
                 self.left_out.append(item.left_out("faulty"))
                 continue
-            records = self.staged.records(item.folder)
+            records = self._modes(item)
             made.append(
                 item.reading.candidate(
                     root=item.root,
@@ -297,6 +298,17 @@ class PackageReader:
         self.diagnostics += settled.diagnostics
         self.left_out += settled.left_out
         return settled.kept
+
+    def _modes(self, item: Found) -> tuple[FileRecord, ...]:
+        """Return the records of a skill; in a folder, a script that is not executable may have lost its bit.
+
+        A copy over a network share, a memory stick or an unpacker without modes leaves a folder like that. The bit is
+        installed as it is found, and a difference in it alone is no conflict.
+        """
+        records = self.staged.records(item.folder)
+        if item.held.container.kind != "directory":
+            return records
+        return tuple(replace(r, mode_known=False) if r.shebang and not r.executable else r for r in records)
 
     def _review(self, item: Found) -> None:
         """Look over what was staged, and say which files could not be had."""

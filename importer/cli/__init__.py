@@ -14,7 +14,7 @@ def main(arguments: list[str]) -> int:
     """Run one command and return its exit status; nothing is raised, whatever the input."""
     if arguments == ["--version"]:
         # Asked by scripts before anything else, and answered before anything is loaded.
-        from importer import __version__
+        from importer.version import __version__
 
         sys.stdout.write(f"importer {__version__}\n")
         return 0

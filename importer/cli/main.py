@@ -53,7 +53,7 @@ class Commands(click.Group):
 
 def _version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        from importer import __version__
+        from importer.version import __version__
 
         click.echo(f"importer {__version__}")
         ctx.exit(0)

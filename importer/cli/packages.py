@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from importer.app.request import Request
     from importer.app.results import Installation, Preview
     from importer.app.session import Session
+    from importer.model import Plan
 
 
 @click.command()
@@ -161,6 +162,9 @@ def _next_step(result: Preview, request: Request, console: Console) -> None:
     if result.token is None:
         console.out("Nothing was changed. There is no token, since the library cannot be written.")
         return
+    if plan is not None and _nothing_to_do(plan):
+        console.out("Nothing would change: everything in it is installed already.")
+        return
     missing = [f"--choose {name}=installed|incoming" for name in plan.choices_needed] if plan else []
     if (plan and plan.confirm_needed) or (missing and plan):
         missing.append("--confirm-overwrite" if plan.confirm_needed else "(and --confirm-overwrite, for incoming)")
@@ -168,6 +172,15 @@ def _next_step(result: Preview, request: Request, console: Console) -> None:
     console.out("  " + console.command("install", result.token) + (" " + " ".join(missing) if missing else ""))
     if plan is not None and console.verbose:
         console.out(f"plan {plan.digest}")
+
+
+def _nothing_to_do(plan: Plan) -> bool:
+    from importer.model import Disposition
+
+    dispositions = {item.disposition for item in plan.skills} | {item.disposition for item in plan.connectors}
+    if plan.specialist is not None:
+        dispositions.add(plan.specialist.disposition)
+    return dispositions == {Disposition.REUSE}
 
 
 def _again(request: Request) -> list[str]:

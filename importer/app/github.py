@@ -1,0 +1,69 @@
+"""A repository as a source: its container, with the cache, the tokens and the hosts that this run has."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from importer.app.opening import Opened
+from importer.extract.tar_stream import stream_tar_gz
+from importer.library.cache import DiskCache
+from importer.model import Origin
+from importer.sources.github import GitHubSettings, gh_token, open_github
+
+if TYPE_CHECKING:
+    from importer.app.reading import Meters
+    from importer.app.request import Request
+    from importer.app.session import Session
+    from importer.sources.github import GitHubContainer
+    from importer.sources.reference import GitHubRef
+
+
+def github_settings(session: Session, *, no_cache: bool) -> GitHubSettings:
+    """Return what reading GitHub needs to know: environment, hosts, and a cache where the library can be written."""
+    cache = None
+    if not no_cache and session.library.unwritable() is None:
+        folder = Path(session.library.root) / ".importer" / "cache" / "github"
+        cache = DiskCache(folder, session.budgets.max("github", "cache_bytes"))
+    return GitHubSettings(
+        environ=session.settings.environment,
+        hosts=session.config.github_hosts,
+        cache=cache,
+        run_gh=partial(gh_token, environ=session.settings.environment),
+    )
+
+
+def open_repository(
+    session: Session,
+    request: Request,
+    reference: GitHubRef,
+    meters: Meters,
+    *,
+    expect_repository_id: str = "",
+) -> Opened:
+    """Resolve a reference to one commit and open what is there.
+
+    Raises:
+        Rejected: every `github-*` code but those about a single file.
+        BudgetExceeded: too many requests.
+    """
+    container: GitHubContainer = open_github(
+        reference,
+        ref_option=request.ref,
+        settings=github_settings(session, no_cache=request.no_cache),
+        github_meter=meters.github,
+        bundle_meter=meters.bundle,
+        open_tar=partial(stream_tar_gz, archive=meters.archive),
+        progress=session.settings.progress,
+        expect_repository_id=expect_repository_id,
+    )
+    path = container.resolved.get("path", "")
+    label = path.rpartition("/")[2] or reference.repo
+    opened = Opened(
+        origin=Origin(kind="github", reference=reference.text, resolved=dict(container.resolved)),
+        label=label,
+        container=container,
+    )
+    opened.stack.callback(container.close)
+    return opened

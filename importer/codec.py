@@ -1,0 +1,151 @@
+"""The values of `importer.model` as plain JSON values, and back: how a candidate waits for its install.
+
+The form is our own and lives as long as a token does. It follows the types of the fields, so a field that is added to
+a value is carried without a change here. `FileRecord`, of which there are thousands, is a list instead of an object.
+"""
+
+from __future__ import annotations
+
+import base64
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from importer.model import FileRecord
+from importer.paths import RelPath
+
+Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
+T = TypeVar("T")
+
+
+class CodecError(ValueError):
+    """A value that is not of the form that this module writes; the message names the place."""
+
+
+def encode(value: object) -> Plain:
+    """Return a value of the model (a dataclass, a tuple or mapping of them, a leaf) as plain JSON values."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Enum):
+        return encode(value.value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, FileRecord):
+        flags = value.executable | value.mode_known << 1 | value.shebang << 2
+        return [value.path.text, value.size, value.sha256, flags]
+    if isinstance(value, RelPath):
+        return value.text
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(item) for item in value]
+    if isinstance(value, frozenset):
+        return [encode(item) for item in sorted(value)]
+    if is_dataclass(value):
+        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+    raise TypeError(f"a value of type {type(value).__name__} has no JSON form here")
+
+
+def decode(kind: type[T], plain: object) -> T:
+    """Return the value of type `kind` that `encode` made `plain` of.
+
+    Raises:
+        CodecError: `plain` has another form.
+    """
+    value = _decode(kind, plain, kind.__name__)
+    if not isinstance(value, kind):
+        raise CodecError(f"expected a {kind.__name__}")
+    return value
+
+
+@cache
+def _hints(kind: type) -> tuple[tuple[str, Any, bool], ...]:
+    hints = get_type_hints(kind)
+    return tuple(
+        (field.name, hints[field.name], field.default is MISSING and field.default_factory is MISSING)
+        for field in fields(kind)
+    )
+
+
+def _decode(kind: Any, plain: object, where: str) -> object:
+    if kind is FileRecord:
+        return _file_record(plain, where)
+    origin = get_origin(kind)
+    if origin in {Union, types.UnionType}:
+        return _union(get_args(kind), plain, where)
+    if origin in {tuple, list, frozenset}:
+        if not isinstance(plain, list):
+            raise CodecError(f"{where}: expected a list")
+        inner = get_args(kind)[0]
+        items = [_decode(inner, item, where) for item in plain]
+        return items if origin is list else frozenset(items) if origin is frozenset else tuple(items)
+    if origin is Mapping:
+        if not isinstance(plain, dict):
+            raise CodecError(f"{where}: expected an object")
+        inner = get_args(kind)[1]
+        return types.MappingProxyType({str(key): _decode(inner, item, where) for key, item in plain.items()})
+    return _plain_type(kind, plain, where)
+
+
+def _plain_type(kind: Any, plain: object, where: str) -> object:
+    if kind is bytes and isinstance(plain, str):
+        return base64.b64decode(plain, validate=True)
+    if kind is RelPath and isinstance(plain, str):
+        return RelPath.parse(plain)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        try:
+            return kind(plain)
+        except ValueError as problem:
+            raise CodecError(f"{where}: {problem}") from None
+    if is_dataclass(kind) and isinstance(kind, type):
+        return _dataclass(kind, plain, where)
+    if kind is type(None) or kind is None:
+        if plain is None:
+            return None
+    elif type(plain) is kind:
+        return plain
+    raise CodecError(f"{where}: expected {getattr(kind, '__name__', kind)}, not {type(plain).__name__}")
+
+
+def _dataclass(kind: type, plain: object, where: str) -> object:
+    if not isinstance(plain, dict):
+        raise CodecError(f"{where}: expected an object")
+    values: dict[str, object] = {}
+    for name, hint, required in _hints(kind):
+        if name in plain:
+            values[name] = _decode(hint, plain[name], f"{where}.{name}")
+        elif required:
+            raise CodecError(f"{where}.{name} is missing")
+    return kind(**values)
+
+
+def _union(kinds: tuple[Any, ...], plain: object, where: str) -> object:
+    for kind in kinds:
+        if (plain is None) != (kind is type(None)):
+            continue
+        try:
+            return _decode(kind, plain, where)
+        except CodecError:
+            continue
+    raise CodecError(f"{where}: a {type(plain).__name__} is none of its types")
+
+
+def _file_record(plain: object, where: str) -> FileRecord:
+    if not isinstance(plain, list) or len(plain) != 4:
+        raise CodecError(f"{where}: expected a list of four")
+    path, size, sha256, flags = plain
+    if not (isinstance(path, str) and type(size) is int and isinstance(sha256, str) and type(flags) is int):
+        raise CodecError(f"{where}: expected path, size, SHA-256 and flags")
+    return FileRecord(
+        path=RelPath(path),
+        size=size,
+        sha256=sha256,
+        executable=bool(flags & 1),
+        mode_known=bool(flags & 2),
+        shebang=bool(flags & 4),
+    )

@@ -1,0 +1,79 @@
+"""A fixed list of tasks, shared by the calling thread and a few helpers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from budgets import BudgetExceeded
+from importer.diagnostics import Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_NEVER = 1 << 62
+_NOW = -1
+
+
+class Crew:
+    """Runs tasks 0..n-1, each once, and raises what the first of them (by number) raised.
+
+    The first `own` tasks are short steps of the interpreter, which two threads would only fight over: the caller runs
+    them alone. The others spend their time in code that needs no interpreter, and any thread takes them.
+
+    Where one task refuses its input, the tasks after it stop within one step and those before it are finished, so that
+    the reason does not depend on which thread was faster. A spent budget or a failing disk stops everything. The
+    caller's thread works too, which is why Ctrl-C is seen at once; the helpers then stop at their next step.
+    """
+
+    def __init__(self, own: int, tasks: int, run: Callable[[int], None], threads: int) -> None:
+        self._own = iter(range(own))
+        self._shared = iter(range(own, tasks))
+        self._run = run
+        self._helpers = max(0, min(threads - 1, tasks - own))
+        self._failed = _NEVER
+        self._failures: dict[int, Exception] = {}
+
+    def stopped(self, task: int) -> bool:
+        """Tell a running task whether to give up."""
+        return task > self._failed
+
+    def work(self) -> None:
+        """Run everything.
+
+        Raises:
+            Rejected, BudgetExceeded, OSError: the failure of the task with the lowest number.
+        """
+        if self._helpers:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(self._helpers, "extract") as pool:
+                finished = False
+                try:
+                    futures = [pool.submit(self._take, self._shared) for _ in range(self._helpers)]
+                    self._take(self._own)
+                    self._take(self._shared)
+                    for future in futures:
+                        future.result()
+                    finished = True
+                finally:
+                    if not finished:
+                        self._failed = _NOW
+        else:
+            self._take(self._own)
+            self._take(self._shared)
+        if self._failures:
+            raise self._failures[min(self._failures)]
+
+    def _take(self, tasks: Iterator[int]) -> None:
+        """Take tasks until there are none, or one before them failed."""
+        for task in tasks:
+            if self.stopped(task):
+                return
+            try:
+                self._run(task)
+            except Rejected as failure:
+                self._failures[task] = failure
+                self._failed = min(self._failed, task)
+            except (BudgetExceeded, OSError) as failure:
+                self._failures[task] = failure
+                self._failed = _NOW

@@ -1,0 +1,187 @@
+"""Previews that wait for their install, each under a token that is good once, for ten minutes.
+
+Only the SHA-256 of a token is kept: who reads the record cannot install with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from importer import codec
+from importer.diagnostics import Diagnostic
+from importer.library.errors import LibraryError
+from importer.library.stagings import reopen
+from importer.model import Choices, Origin, Package
+from importer.staging import HASH_THREADS
+
+if TYPE_CHECKING:
+    from importer.library.layout import Layout
+    from importer.library.record import Record
+    from importer.library.stagings import Staging
+    from importer.model import FileRecord, Plan
+
+TOKEN_FORM = re.compile(r"imp_[A-Za-z0-9_-]{32}")
+TOKEN_SECONDS = 600.0
+REMEMBERED_SECONDS = 30 * 86400.0
+"""How long it is known of a token that it was there: until then it is "expired" or "used", later "unknown"."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """What a preview hands out."""
+
+    token: str
+    expires_at: str
+    """UTC, RFC 3339."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """What is kept of a preview besides its staged files."""
+
+    package: Package
+    choices: Choices
+    origin: Origin
+    plan_digest: str
+    summary: Mapping[str, tuple[str, ...]]
+    """Disposition and reason by `kind NAME`."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    report: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldCandidate:
+    """A candidate that was claimed; the token is spent by the transaction that installs it, not before."""
+
+    staging: Staging
+    package: Package
+    choices: Choices
+    origin: Origin
+    plan_digest: str
+    summary: Mapping[str, tuple[str, str]]
+    diagnostics: tuple[Diagnostic, ...]
+    report_json: str
+    expires_at: str
+    _check: Callable[[], None] = field(repr=False, compare=False)
+
+    def changed(self) -> tuple[str, ...]:
+        """Hash the staged files again; return those that are no longer what the preview read.
+
+        Raises:
+            LibraryError: the token was used, or has expired, meanwhile.
+            OSError: the files cannot be read.
+        """
+        self._check()
+        parts: list[tuple[str, str, Sequence[FileRecord]]] = [
+            (skill.name, skill.staged, skill.files) for skill in self.package.skills
+        ]
+        if self.package.specialist is not None:
+            chosen = self.package.specialist
+            parts.append((chosen.id, chosen.staged, chosen.files))
+
+        def rehash(part: tuple[str, str, Sequence[FileRecord]]) -> list[str]:
+            name, staged, files = part
+            return [f"{name}/{path}" for path in self.staging.folder.rehash(staged, files)]
+
+        if len(parts) == 1:
+            return tuple(rehash(parts[0]))
+        with ThreadPoolExecutor(HASH_THREADS) as pool:
+            return tuple(path for paths in pool.map(rehash, parts) for path in paths)
+
+
+def token_hash(token: str) -> str:
+    """Return what is kept of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rfc3339(seconds: float) -> str:
+    """Return a time in UTC, to the second."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def hold(record: Record, kind: str, staging: str | None, body: str, now: float) -> Held:
+    """Keep `body` under a new token."""
+    token = "imp_" + secrets.token_urlsafe(24)
+    expires = now + TOKEN_SECONDS
+    record.hold(token_hash(token), kind, staging, expires, body)
+    return Held(token=token, expires_at=rfc3339(expires))
+
+
+def waiting_body(
+    plan: Plan, *, origin: Origin, choices: Choices, diagnostics: Sequence[Diagnostic], report: str
+) -> str:
+    """Return what is kept of a plan."""
+    summary = {f"skill {s.candidate.name}": (s.disposition.value, s.reason.value) for s in plan.skills}
+    summary |= {f"connector {c.candidate.name}": (c.disposition.value, c.reason.value) for c in plan.connectors}
+    if plan.specialist is not None:
+        chosen = plan.specialist
+        summary[f"specialist {chosen.candidate.id}"] = (chosen.disposition.value, chosen.reason.value)
+    waiting = Waiting(
+        package=plan.package,
+        choices=choices,
+        origin=origin,
+        plan_digest=plan.digest,
+        summary=summary,
+        diagnostics=tuple(diagnostics),
+        report=report,
+    )
+    return json.dumps(codec.encode(waiting))
+
+
+def find(record: Record | None, kind: str, token: str, now: float) -> tuple[str | None, str, float]:
+    """Return staging, body and expiry of what waits under a token.
+
+    Raises:
+        LibraryError: `token-unknown`, `token-used`, `token-expired`, or `token-unknown` for a token of another command.
+    """
+    found = record.candidate(token_hash(token)) if record is not None else None
+    if found is None:
+        raise LibraryError(
+            "token-unknown", "this library gave out no such token (or long ago); preview again for a new one"
+        )
+    held_kind, staging, expires, used, body = found
+    if used:
+        raise LibraryError("token-used", "the token was used already, and is good only once; preview again")
+    if expires <= now or body is None:
+        raise LibraryError(
+            "token-expired",
+            f"the token expired at {rfc3339(expires)}, {TOKEN_SECONDS / 60:.0f} minutes after its preview; "
+            "preview again",
+        )
+    if held_kind != kind:
+        raise LibraryError("token-unknown", f"the token is for `importer {held_kind}`, not for `importer {kind}`")
+    return staging, body, expires
+
+
+def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], float]) -> HeldCandidate:
+    """Return the candidate that waits under a token.
+
+    Raises:
+        LibraryError: `token-unknown`, `token-used`, `token-expired`; `library-stale` where its files are gone.
+    """
+    staging, body, expires = find(record, "install", token, now())
+    waiting = codec.decode(Waiting, json.loads(body))
+    return HeldCandidate(
+        staging=reopen(layout, staging or ""),
+        package=waiting.package,
+        choices=waiting.choices,
+        origin=waiting.origin,
+        plan_digest=waiting.plan_digest,
+        summary={key: (value[0], value[1]) for key, value in waiting.summary.items()},
+        diagnostics=waiting.diagnostics,
+        report_json=waiting.report,
+        expires_at=rfc3339(expires),
+        _check=lambda: void(find(record, "install", token, now())),
+    )
+
+
+def void(_: object) -> None:
+    """Drop a value."""

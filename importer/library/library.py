@@ -1,0 +1,274 @@
+"""A library: opened, recovered, read, held for one writer."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from importer import fs
+from importer.diagnostics import Diagnostic, shown, warning
+from importer.library import candidates, stagings
+from importer.library.config import Config, read_config
+from importer.library.errors import LibraryError
+from importer.library.layout import Layout
+from importer.library.record import Record
+from importer.library.snapshot import take_snapshot
+from importer.library.sqlite import Damaged
+from importer.library.transact import blocked, recover
+from importer.library.view import View, consistently, take_view
+from importer.library.writerlock import writer_lock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+    from types import TracebackType
+
+    from importer.library.candidates import Held, HeldCandidate
+    from importer.library.stagings import Staging
+    from importer.library.writer import Writer
+    from importer.model import Choices, Origin, Plan, Snapshot
+
+T = TypeVar("T")
+
+
+class Library:
+    """One library, open.
+
+    Reading never waits for a writer. Everything that changes the library goes through `writer`, one at a time across
+    processes. `notices` says what opening it recovered; every command shows that.
+    """
+
+    def __init__(self, root: str, *, lock_timeout: float, clock: Callable[[], float]) -> None:
+        self.layout = Layout(os.path.abspath(root))
+        self.notices: list[Diagnostic] = []
+        self.lock_timeout = lock_timeout
+        self.clock = clock
+        self._record: Record | None = None
+        self._damage: LibraryError | None = None
+        self._writing = False
+
+    @classmethod
+    def open(cls, root: Path | str, *, lock_timeout: float = 10.0, clock: Callable[[], float] = time.time) -> Self:
+        """Open the library at `root`; nothing is made for one that does not exist.
+
+        An interrupted transaction is finished or taken back first, unless a writer is at work. A record that cannot be
+        read is said by the first method that needs it; `doctor` works all the same.
+
+        Args:
+            root: the library's folder.
+            lock_timeout: seconds that `writer` waits for another one.
+            clock: seconds since 1970, for the life of tokens.
+        """
+        library = cls(os.fspath(root), lock_timeout=lock_timeout, clock=clock)
+        library._start()
+        return library
+
+    def close(self) -> None:
+        """Close the record; a second time does nothing."""
+        if self._record is not None:
+            self._record.close()
+            self._record = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- reading ---
+
+    @property
+    def root(self) -> str:
+        """The library's folder, as an absolute path."""
+        return self.layout.root
+
+    @cached_property
+    def config(self) -> Config:
+        """The library's `config.toml`. Raises Rejected (`config-invalid`) with every fault, or DiskError."""
+        return read_config(self.layout.config)
+
+    def unwritable(self) -> Diagnostic | None:
+        """Return why nothing can be installed here; None where it can."""
+        path = self.layout.control
+        while not os.path.lexists(path) and path != os.path.dirname(path):
+            path = os.path.dirname(path)
+        if os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK):
+            return None
+        why = "permission denied or a read-only file system" if os.path.isdir(path) else "it is no folder"
+        return warning(
+            "library-unwritable",
+            f"the library {shown(self.root, 400)} cannot be written ({shown(path, 400)}: {why}): this preview gives no "
+            "token, and nothing can be installed there",
+            path,
+        )
+
+    def snapshot(self, *, skills: Iterable[str], connectors: Iterable[str] = ()) -> Snapshot:
+        """Return what is on disk under some names, hashed now, and every specialist.
+
+        Raises:
+            LibraryError: something installed under those names cannot be read, or the record cannot.
+        """
+        asked, also = tuple(skills), tuple(connectors)
+        host = self.config.host
+        return self.read(lambda view: take_snapshot(view, host, asked, also))
+
+    def read(self, reading: Callable[[View], T]) -> T:
+        """Return what `reading` makes of one moment of record and files."""
+        try:
+            return consistently(self.view, self._generation, reading)
+        except LibraryError:
+            raise
+        except OSError as problem:
+            raise fs.explained(problem, doing="read") from problem
+
+    def view(self) -> View:
+        """Return the record as it is now."""
+        return take_view(self.layout, self.record())
+
+    def _generation(self) -> int:
+        record = self.record()
+        return record.generation() if record is not None else -1
+
+    def record(self) -> Record | None:
+        """Return the record, None where there is none yet. Raises LibraryError where it cannot be read."""
+        if self._damage is not None:
+            raise self._damage
+        if self._record is None:
+            self._record = Record.open(self.layout.database)
+        return self._record
+
+    # --- packages on their way in ---
+
+    def new_staging(self) -> Staging:
+        """Return a fresh staging folder. Raises DiskError."""
+        return stagings.new_staging(self.layout)
+
+    def hold(
+        self,
+        staging: Staging,
+        plan: Plan,
+        *,
+        origin: Origin,
+        choices: Choices,
+        diagnostics: Sequence[Diagnostic] = (),
+        report_json: str = "",
+    ) -> Held:
+        """Keep a candidate for ten minutes under a new token; its staging folder stays with it.
+
+        Raises:
+            LibraryError: the record cannot be written.
+        """
+        body = candidates.waiting_body(
+            plan, origin=origin, choices=choices, diagnostics=diagnostics, report=report_json
+        )
+        held = candidates.hold(self.writable_record(), "install", staging.id, body, self.clock())
+        staging.keep()
+        return held
+
+    def claim(self, token: str) -> HeldCandidate:
+        """Return the candidate that waits under a token.
+
+        Raises:
+            LibraryError: `token-unknown`, `token-used`, `token-expired`; `library-stale` where its files are gone.
+        """
+        return candidates.claim(self.layout, self.record(), token, self.clock)
+
+    def writable_record(self) -> Record:
+        """Return the record, made where there was none. Raises LibraryError."""
+        record = self.record()
+        if record is None or not record.writable:
+            self.close()
+            try:
+                fs.make_folders(self.layout.control)
+            except OSError as problem:
+                raise fs.explained(problem, self.layout.control) from problem
+            self._record = record = Record.open(self.layout.database, create=True)
+        if record is None:
+            raise LibraryError("library-damaged", f"{self.layout.database} cannot be made", self.layout.database)
+        return record
+
+    # --- writing ---
+
+    @contextmanager
+    def writer(self, *, command: str, timeout: float | None = None) -> Iterator[Writer]:
+        """Be the one writer, after finishing what was interrupted.
+
+        Args:
+            command: what is being done, for others that wait.
+            timeout: seconds to wait for another writer; None for the library's own.
+
+        Raises:
+            LibraryError: `library-locked` with the holder; what stands against recovery.
+            DiskError: the library cannot be written.
+        """
+        from importer.library.writer import Writer
+
+        record = self.writable_record()
+        with writer_lock(self.layout, command, self.lock_timeout if timeout is None else timeout):
+            self.notices += recover(self.layout, record)
+            yield Writer(self, record)
+
+    # --- opening ---
+
+    def _start(self) -> None:
+        control = self.layout.control
+        if not os.path.isdir(control):
+            if os.path.lexists(control):
+                self._damage = LibraryError(
+                    "library-damaged",
+                    f"{shown(control, 400)} is no folder; `importer doctor` moves it away, unchanged",
+                    control,
+                )
+            return
+        try:
+            record = self.record()
+        except LibraryError as problem:
+            self._damage = problem
+            return
+        try:
+            if record is not None and record.journal():
+                self._recover(record)
+            self._sweep(record)
+        except Damaged as problem:
+            self.notices.append(blocked(problem))
+
+    def _recover(self, record: Record) -> None:
+        """Finish or take back what was interrupted, where no writer is at work on it."""
+        if not record.writable or not os.access(self.layout.control, os.W_OK):
+            self.notices.append(
+                warning(
+                    "library-recovery-due",
+                    f"a transaction in {shown(self.root, 400)} was interrupted, or is under way; the library cannot be "
+                    "written, so it is shown as it was before",
+                    self.root,
+                )
+            )
+            return
+        try:
+            with writer_lock(self.layout, "recovery", 0):
+                self.notices += recover(self.layout, record)
+        except LibraryError as problem:
+            if problem.code != "library-locked":
+                self.notices.append(blocked(problem))
+        except fs.DiskError as problem:
+            self.notices.append(blocked(problem))
+
+    def _sweep(self, record: Record | None) -> None:
+        """Remove what dead processes and expired candidates left in staging."""
+        if not os.access(self.layout.staging, os.W_OK) or not os.listdir(self.layout.staging):
+            return
+        if record is not None and (not record.writable or record.journal()):
+            return
+        now = self.clock()
+        try:
+            if record is not None and record.has_expired(now):
+                record.expire(now, now - candidates.REMEMBERED_SECONDS)
+            stagings.sweep(self.layout, lambda: record.held_staging() if record is not None else set())
+        except LibraryError:
+            # The record is busy or full: what is left goes with a later command.
+            return

@@ -1,0 +1,81 @@
+"""SQLite under the record: how the file is opened, what makes it ours, and what its errors mean to a person."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from importer.diagnostics import shown
+from importer.library.errors import LibraryError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+APPLICATION_ID = 0x494D5054
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 10.0
+
+
+class Damaged(LibraryError):
+    """The record is no record of ours, or cannot be read: `importer doctor` moves it away."""
+
+
+def is_empty(path: str) -> bool:
+    return os.path.isfile(path) and os.path.getsize(path) == 0
+
+
+def connect(path: str, mode: str, immutable: bool = False) -> sqlite3.Connection:
+    from urllib.parse import quote
+
+    uri = f"file:{quote(path)}?mode={mode}" + ("&immutable=1" if immutable else "")
+    connection = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+    try:
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA trusted_schema=OFF")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def explained(path: str) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise _problem(problem, path) from problem
+
+
+def _problem(problem: sqlite3.Error, path: str) -> LibraryError:
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    place = shown(path, 400)
+    if code in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}:
+        return Damaged(
+            "library-damaged",
+            f"{place} is damaged or no record of this importer; nothing was changed. `importer doctor` moves it to the "
+            "trash, unchanged, and starts a new one",
+            path,
+        )
+    if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+        return LibraryError(
+            "disk-full" if code == sqlite3.SQLITE_FULL else "disk-failed",
+            f"cannot write {place}: the disk is full, or reading or writing it failed",
+            path,
+        )
+    if code in {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_AUTH}:
+        if code == sqlite3.SQLITE_CANTOPEN and os.path.lexists(path) and not os.path.isfile(path):
+            return Damaged(
+                "library-damaged", f"{place} is no file; `importer doctor` moves it to the trash, unchanged", path
+            )
+        return LibraryError("disk-permission", f"cannot open {place} for this: permission denied or read-only", path)
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return LibraryError(
+            "library-locked", f"another process keeps {place} busy; nothing was changed. Try again", path
+        )
+    if code in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_SCHEMA}:
+        return Damaged(
+            "library-damaged", f"{place} does not have the form of a record; `importer doctor` looks into it", path
+        )
+    return LibraryError("library-record-failed", f"{place} cannot be used ({type(problem).__name__})", path)

@@ -1,0 +1,56 @@
+"""Runs one kind of work on two threads: inflating, hashing and reading all let the other thread run."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+THREADS = 2
+"""One for each core of a small machine; each holds one chunk, so memory stays flat."""
+
+
+def run_each(work: Callable[[T], None], items: Sequence[T], threads: int = THREADS) -> None:
+    """Call `work` once for each item, on this thread and `threads` - 1 others.
+
+    The first exception of any thread stops the rest after the item that they are at, and is raised here; so is an
+    interruption of this thread. When the call returns or raises, no other thread is at work any more.
+    """
+    source = iter(items)
+    lock = threading.Lock()
+    stop = threading.Event()
+    failed: list[BaseException] = []
+
+    def loop() -> None:
+        while not stop.is_set():
+            with lock:
+                try:
+                    item = next(source)
+                except StopIteration:
+                    return
+            work(item)
+
+    def helper() -> None:
+        try:
+            loop()
+        except BaseException as problem:  # noqa: BLE001 - handed to the thread that waits
+            failed.append(problem)
+            stop.set()
+
+    helpers = [threading.Thread(target=helper, daemon=True) for _ in range(min(threads, len(items)) - 1)]
+    for thread in helpers:
+        thread.start()
+    try:
+        loop()
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        # Also after an interruption: nobody may write on once the caller cleans up.
+        for thread in helpers:
+            thread.join()
+    if failed:
+        raise failed[0]
