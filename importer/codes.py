@@ -242,7 +242,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     # connectors
     "connector-secret-embedded": (
-        "A credential stands in the arguments or the URL of a connector (error), or something looks like one (warning). "
+        "A credential stands in the arguments or the URL of a connector (error), or what looks like one (warning). "
         "Facts: rule, where, start, length; never the value.",
         "Take it out, and name an environment variable or a header in required_secrets. For a warning that is wrong, "
         "--allow-arg CONNECTOR:INDEX keeps the argument. A real credential that was published should be revoked.",
@@ -520,7 +520,128 @@ CODES: dict[str, tuple[str, str]] = {
         "A placeholder asks for an input that is not declared.",
         "Declare it in inputs.",
     ),
+    # sources
+    "source-unrecognised": (
+        "What was typed as the source is neither a path nor a URL nor any other reference.",
+        "Give a path, a URL, OWNER/REPO, or the token of a preview.",
+    ),
+    "source-not-found": (
+        "There is no such file or folder, and the text is no other kind of reference.",
+        "Check the spelling and the folder that you are in.",
+    ),
     # github
+    "github-reference-invalid": (
+        "A reference to a repository that is malformed, or that names its ref in two ways.",
+        "Write OWNER/REPO[@REF][/PATH] or an https URL of the repository, without credentials.",
+    ),
+    "github-host-unknown": (
+        "A host that is not known to have a GitHub API.",
+        "Add it to config.toml under github.hosts with its api URL, or set GITHUB_API_URL.",
+    ),
+    "github-api-invalid": (
+        "The URL of an API is no plain https URL (http is allowed for this machine only).",
+        "Correct GITHUB_API_URL or the api URL in config.toml.",
+    ),
+    "github-token-invalid": (
+        "A variable that should hold a token holds something else.",
+        "Set it again, or unset it.",
+    ),
+    "github-not-found": (
+        "The repository does not exist, or it is private and the request may not see it.",
+        "Check the spelling; for a private repository set GITHUB_TOKEN to a token that may read it.",
+    ),
+    "github-ref-not-found": (
+        "The repository has no branch, tag or commit of that name.",
+        "Check the spelling, or say with --ref what the ref is.",
+    ),
+    "github-path-not-found": (
+        "The repository has no such file or folder at that commit.",
+        "Check the spelling; the message suggests names that are close.",
+    ),
+    "github-empty": (
+        "The repository has no commit yet.",
+        "Nothing can be installed from it.",
+    ),
+    "github-rate-limited": (
+        "The API takes no more requests until the time in the message.",
+        "Wait until then, or set GITHUB_TOKEN: a token has a larger limit.",
+    ),
+    "github-unauthorized": (
+        "The API refuses the token, or asks for one.",
+        "Set the variable that the message names to a valid token, or unset it.",
+    ),
+    "github-forbidden": (
+        "The API does not allow this request.",
+        "Use a token that may read the repository; authorise it for single sign-on where asked.",
+    ),
+    "github-request-refused": (
+        "The API cannot answer this request.",
+        "Check the reference.",
+    ),
+    "github-blocked": (
+        "The repository was taken down for legal reasons.",
+        "It cannot be had from there.",
+    ),
+    "github-server-error": (
+        "The server failed, also when it was asked again.",
+        "Try again later.",
+    ),
+    "github-timeout": (
+        "The server went silent, or sends too slowly to end.",
+        "Try again later.",
+    ),
+    "github-connection-lost": (
+        "The connection broke while an answer was read, also when it was tried again.",
+        "Try again.",
+    ),
+    "github-unreachable": (
+        "The host cannot be reached: its name, the network, the proxy, or its certificate.",
+        "Check the name, HTTPS_PROXY and SSL_CERT_FILE.",
+    ),
+    "github-bad-answer": (
+        "An answer is not what the API sends: a web page, broken JSON, far too many bytes.",
+        "A proxy or a login page may be in between. Try again later.",
+    ),
+    "github-redirect-refused": (
+        "The API redirects to another host, or in circles; credentials and requests do not follow.",
+        "Check the API's URL.",
+    ),
+    "github-incomplete": (
+        "A file of the commit cannot be had; the skill that holds it is refused.",
+        "Try again later, or take the others with --keep-going.",
+    ),
+    "github-content-mismatch": (
+        "The bytes of a file are not those of the commit.",
+        "Try again; if it stays so, do not trust the server.",
+    ),
+    "github-listing-truncated": (
+        "A folder holds more files than the API lists.",
+        "Name a folder further down, or preview a clone.",
+    ),
+    "github-listing-walked": (
+        "The API lists only part of the repository at once; it was read folder by folder.",
+        "Nothing.",
+    ),
+    "github-link-followed": (
+        "The path leads through a link of the repository, which was followed.",
+        "Nothing.",
+    ),
+    "github-submodule": (
+        "The path is a submodule: another repository.",
+        "Name that repository instead.",
+    ),
+    "github-renamed": (
+        "The repository was renamed or moved; the new one was read.",
+        "Use the new name.",
+    ),
+    "github-repository-changed": (
+        "The name belongs to another repository than the one that was installed from.",
+        "Find out where the old one went, and install from there.",
+    ),
+    "github-record-incomplete": (
+        "The record does not say where an installed item came from.",
+        "Install it again from its repository.",
+    ),
     # library, plan, command line
     "skill-builtin": (
         "The host application ships a skill of that name; it is kept.",
@@ -549,6 +670,150 @@ CODES: dict[str, tuple[str, str]] = {
     "specialist-overwrite": (
         "A specialist of that id is installed and differs.",
         "Look at what is said about versions and edits; --confirm-overwrite goes on.",
+    ),
+    "library-edits-trashed": (
+        "What was replaced held files that were not as installed; they went to the trash with it.",
+        "Copy them from there, or roll the transaction back.",
+    ),
+    "library-unwritable": (
+        "The library cannot be written: a preview is complete and gives no token.",
+        "Give yourself the right to write there, or name another library with --library.",
+    ),
+    "library-locked": (
+        "Another process is changing the library, or keeps its record busy; the message names it.",
+        "Try again when it has finished.",
+    ),
+    "library-name-unknown": (
+        "The library holds nothing of that name.",
+        "Look at importer list.",
+    ),
+    "library-protected": (
+        "Something stands against a removal: built in, enabled for the main agent, or used by a specialist.",
+        "Remove what uses it first, or disable it.",
+    ),
+    "library-unmanaged": (
+        "The importer did not install it, so it does not remove it.",
+        "Delete it yourself, if you want it gone.",
+    ),
+    "library-skill-kept": (
+        "A skill of a removed specialist stays, for the reason in the message.",
+        "Nothing.",
+    ),
+    "connector-still-named": (
+        "A specialist names the connector that is being removed.",
+        "Nothing; the specialist works without it.",
+    ),
+    "library-transaction-unknown": (
+        "The history holds no transaction of that id.",
+        "Look at importer history.",
+    ),
+    "library-rollback-refused": (
+        "A transaction cannot be taken back: something stands on it since, or its trash was pruned. All reasons are said.",
+        "Take back the later transaction first, or restore single files from the trash by hand.",
+    ),
+    "library-settings-large": (
+        "A specialist's settings are larger than what is kept.",
+        "Keep large values elsewhere, and their place in the settings.",
+    ),
+    "library-recovered": (
+        "An interrupted transaction was finished or taken back; the message says which.",
+        "Nothing.",
+    ),
+    "library-displaced": (
+        "Something had taken the place of an item that recovery brought back; it was moved to the trash.",
+        "Look at it there.",
+    ),
+    "library-recovery-due": (
+        "A transaction was interrupted or is under way, and the library cannot be written.",
+        "Run any command as somebody who may write there.",
+    ),
+    "library-recovery-failed": (
+        "An interrupted transaction could neither be finished nor taken back yet; nothing was lost.",
+        "Remove the cause that the message names (a full disk, a permission), then run importer doctor.",
+    ),
+    "library-damaged": (
+        "The record, or the importer's own folder, cannot be read.",
+        "Run importer doctor: it moves what cannot be read to the trash, unchanged.",
+    ),
+    "library-foreign": (
+        "library.db is another program's database.",
+        "Run importer doctor: it moves it to the trash, unchanged.",
+    ),
+    "library-newer": (
+        "The record was written by a newer version of the importer.",
+        "Update the importer.",
+    ),
+    "library-record-failed": (
+        "SQLite cannot use the record, for a reason that it does not say more about.",
+        "Try again; then run importer doctor.",
+    ),
+    "config-invalid": (
+        "config.toml is no TOML, or one of its keys or values is not known; every fault is said.",
+        "Mend the key that the message names.",
+    ),
+    "token-unknown": (
+        "The library gave out no such token, or gave it out for another command.",
+        "Preview again.",
+    ),
+    "token-expired": (
+        "The token's ten minutes are over.",
+        "Preview again.",
+    ),
+    "token-used": (
+        "The token was used already, and is good only once.",
+        "Preview again.",
+    ),
+    "disk-full": (
+        "The disk, the quota or the process's limit for a file is used up; nothing was changed.",
+        "Make room and try again.",
+    ),
+    "disk-read-only": (
+        "The file system is read-only.",
+        "Mount it for writing, or name another library.",
+    ),
+    "disk-permission": (
+        "The system does not permit it; the message names the path.",
+        "Give yourself the right, or ask the owner.",
+    ),
+    "disk-other-system": (
+        "Two places that belong together are on different file systems.",
+        "Bring the named folder onto one file system.",
+    ),
+    "disk-failed": (
+        "The system refused an operation; the message names path and cause.",
+        "Remove the cause and try again.",
+    ),
+    "doctor-well": (
+        "The library was looked at, and all is well.",
+        "Nothing.",
+    ),
+    "doctor-no-library": (
+        "There is no library in that place yet.",
+        "Nothing, or check --library.",
+    ),
+    "doctor-moved": (
+        "Something that cannot be read was moved to the trash, unchanged, with a reason beside it.",
+        "Look at it there; what is in the library goes on working.",
+    ),
+    "doctor-brought-back": (
+        "An item was missing, and its own trash gave it back.",
+        "Check that it is the one that you want.",
+    ),
+    "doctor-unknown-file": (
+        "A file among the importer's own is none of its.",
+        "Nothing, or move it away.",
+    ),
+    "doctor-unknown-trash": (
+        "A folder in the trash belongs to no transaction of the record.",
+        "Look at it; history --prune removes it when its time is over.",
+    ),
+    "doctor-item-missing": (
+        "The record holds an item whose files are gone.",
+        "Install it again, or remove it.",
+    ),
+    "doctor-item-edited": (
+        "An item is no longer as it was installed.",
+        "Nothing, if the edits are yours; importer verify names the files.",
     ),
     "library-stale": (
         "Something that the preview showed has changed since.",

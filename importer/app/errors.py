@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Diagnostic, error, shown
+from importer.fs import DiskError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -48,8 +49,17 @@ class ImporterError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = found
 
 
-def system_error(problem: OSError, doing: str) -> ImporterError:
-    """Say an operating system's error with its path, its cause and what was being done."""
+STALE_CODES = frozenset({"token-unknown", "token-expired", "token-used", "token-other-command", "library-stale"})
+
+
+def machine_error(problem: OSError, doing: str) -> ImporterError:
+    """Say an error of the library or of the machine: its path, its cause, and what was being done.
+
+    A stale plan or token is the only one that is not FAILED.
+    """
+    if isinstance(problem, DiskError):
+        status = Status.STALE if problem.code in STALE_CODES else Status.FAILED
+        return ImporterError(problem.code, problem.message, status, path=problem.path)
     path = problem.filename if isinstance(problem.filename, str) else ""
     target = problem.filename2 if isinstance(problem.filename2, str) else ""
     place = target or path

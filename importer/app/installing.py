@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from importer.app.errors import ImporterError, Status, system_error
+from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.results import Installation, sort_items
 from importer.diagnostics import Diagnostic, Severity, error, shown
-from importer.library import LibraryError
 from importer.model import Choices
 from importer.planning.planner import plan as make_plan
 
@@ -98,10 +97,8 @@ def _install(session: Session, token: str, choices: Choices, only: tuple[str, ..
         held = library.claim(token)
         with library.writer(command="install", timeout=session.settings.lock_timeout) as writer:
             return _apply(session, writer, held, token, choices, only, expect)
-    except LibraryError as problem:
-        raise _library_problem(problem) from None
     except OSError as problem:
-        raise system_error(problem, "the install") from problem
+        raise machine_error(problem, "the install") from problem
 
 
 def _apply(
@@ -223,9 +220,3 @@ def _undecided(plan: Plan | None, selection: tuple[str, ...], diagnostics: tuple
         Status.DECISION,
         diagnostics,
     )
-
-
-def _library_problem(problem: LibraryError) -> ImporterError:
-    stale = {"token-unknown", "token-expired", "token-used", "library-stale"}
-    status = Status.STALE if problem.code in stale else Status.FAILED
-    return ImporterError(problem.code, problem.message, status, path=problem.path)

@@ -6,9 +6,8 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from importer.app.errors import ImporterError, Status, system_error
+from importer.app.errors import Status, machine_error
 from importer.app.results import Json, Report, origin_json
-from importer.library import LibraryError
 from importer.library.inventory import find_items, list_items, show_items, verify_items
 
 if TYPE_CHECKING:
@@ -82,10 +81,8 @@ def verifying(session: Session, names: Sequence[str]) -> tuple[Report, Status]:
 def _read(session: Session, reading: Callable[[View], T]) -> T:
     try:
         return session.library.read(reading)
-    except LibraryError as problem:
-        raise ImporterError(problem.code, problem.message, Status.FAILED, path=problem.path) from None
     except OSError as problem:
-        raise system_error(problem, "reading the library") from problem
+        raise machine_error(problem, "reading the library") from problem
 
 
 def _listed_json(item: Listed) -> Report:

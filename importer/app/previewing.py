@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
-from importer.app.errors import ImporterError, Status, system_error
+from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.installing import snapshot_for
 from importer.app.opening import Opened, open_source
 from importer.app.packages import ReadPackage, read_package
 from importer.app.reading import Meters
 from importer.app.results import Preview
 from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info
-from importer.library import LibraryError
+from importer.fs import DiskError
 from importer.model import Origin
 from importer.planning.planner import plan as make_plan
 from importer.staging import StagedFolder
@@ -63,10 +64,8 @@ def preview(session: Session, request: Request) -> Preview:
         result = _preview(session, request, work)
         kept = result.token is not None
         return result
-    except LibraryError as problem:
-        raise ImporterError(problem.code, problem.message, Status.FAILED, path=problem.path) from None
     except OSError as problem:
-        raise system_error(problem, "the preview") from problem
+        raise machine_error(problem, "the preview") from problem
     finally:
         work.stack.close()
         work.folder.close()
@@ -80,7 +79,7 @@ def _begin(session: Session) -> _Work:
         try:
             staging = session.library.new_staging()
             return _Work(staging.folder, staging, None)
-        except LibraryError as problem:
+        except DiskError as problem:
             unwritable = info("library-unwritable", problem.message, problem.path)
     stack = ExitStack()
     temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="importer-preview-"))
@@ -90,6 +89,19 @@ def _begin(session: Session) -> _Work:
         unwritable.path,
     )
     return _Work(StagedFolder(Path(temporary) / "staged"), None, note, stack)
+
+
+@contextmanager
+def staging_for(session: Session) -> Iterator[StagedFolder]:
+    """Give a staging folder for as long as a block lasts: in the library, or elsewhere where that cannot be written."""
+    work = _begin(session)
+    try:
+        yield work.folder
+    finally:
+        work.stack.close()
+        work.folder.close()
+        if work.staging is not None:
+            work.staging.discard()
 
 
 def _preview(session: Session, request: Request, work: _Work) -> Preview:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from importer.app.errors import Status
 from importer.diagnostics import Severity
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     )
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-Report = dict[str, Json]
+Report = dict[str, Any]
+"""A report as plain JSON values. Its keys are the contract; README lists them, and tests hold them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from budgets import Budgets
-from importer.app.errors import ImporterError, Status
+from importer.app.errors import ImporterError, Status, machine_error
 from importer.diagnostics import Rejected
-from importer.library import Library, LibraryError
+from importer.library import Config, Library
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -24,19 +24,27 @@ class Session:
         ImporterError: the library cannot be read, or its `config.toml` is not valid.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, check: bool = True) -> None:
+        """Take the settings; `check=False` goes on with the defaults where `config.toml` is not valid."""
         self.settings = settings
+        self._check = check
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         try:
             self.library = Library.open(self.settings.library, lock_timeout=self.settings.lock_timeout)
             config = self.library.config
-        except LibraryError as problem:
-            raise ImporterError(problem.code, problem.message, Status.FAILED, path=problem.path) from None
+        except OSError as problem:
+            raise machine_error(problem, "opening the library") from None
         except Rejected as rejected:
+            if not self._check:
+                config = Config()
+                return self._ready(config)
             first = rejected.diagnostics[0]
             raise ImporterError(first.code, first.message, Status.FAILED, rejected.diagnostics) from None
+        return self._ready(config)
+
+    def _ready(self, config: Config) -> Self:
         self._stack.callback(self.library.close)
         self.config = config
         self.budgets = Budgets.default((*config.overrides, *self.settings.overrides))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import click
 
 from importer.cli.console import Console
-from importer.cli.options import _BUDGET, common
+from importer.cli.options import budget_option, common
 
 
 @click.command()
-@_BUDGET
+@budget_option
 @common
 @click.pass_obj
 def budgets(console: Console, /) -> int:

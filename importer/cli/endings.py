@@ -38,10 +38,10 @@ def usage_ended(problem: click.UsageError, console: Console) -> int:
 
 def value_ended(problem: Exception, console: Console) -> int:
     """Say any other ending: ours as they are, the machine's with path and cause, a mistake of ours as one."""
-    from importer.app.errors import ImporterError, Status, system_error
+    from importer.app.errors import ImporterError, Status, machine_error
 
     if isinstance(problem, OSError):
-        problem = system_error(problem, "the command")
+        problem = machine_error(problem, "the command")
     elif not isinstance(problem, ImporterError):
         if console.verbose:
             traceback.print_exception(problem, file=sys.stderr)

@@ -20,6 +20,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("importer.cli.inventory", "list_packages"),
     "show": ("importer.cli.inventory", "show"),
     "verify": ("importer.cli.inventory", "verify"),
+    "remove": ("importer.cli.changes", "remove"),
+    "history": ("importer.cli.changes", "history"),
+    "rollback": ("importer.cli.changes", "rollback"),
+    "export": ("importer.cli.exports", "export"),
+    "doctor": ("importer.cli.changes", "doctor"),
     "budgets": ("importer.cli.budgets", "budgets"),
 }
 

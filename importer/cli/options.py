@@ -38,7 +38,7 @@ _COMMON: tuple[Callable[[Any], Any], ...] = (
     _flag("--no-color", help_text="No colours (NO_COLOR does the same)."),
     _flag("--no-progress", help_text="No progress bar."),
 )
-_BUDGET = click.option(
+budget_option = click.option(
     "--budget",
     "budgets",
     multiple=True,
@@ -80,7 +80,7 @@ def common(function: F) -> F:
 def selection(function: F) -> F:
     """Add the options of preview and install, the common ones included."""
     function = common(function)
-    for option in reversed((*_SELECTION, _BUDGET)):
+    for option in reversed((*_SELECTION, budget_option)):
         function = option(function)
     return function
 

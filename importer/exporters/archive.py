@@ -1,12 +1,15 @@
 """Zip archives whose bytes depend on names, contents and executable bits only.
 
-Entries are stored, not deflated: what zlib writes differs between its versions and builds (zlib-ng, hardware), so the
-same skill would give other bytes on another machine. Names are sorted by their UTF-8 bytes and carry the UTF-8 flag,
-the date is 1980-01-01 00:00:00 everywhere, modes are 0644 or 0755, and there is no extra field, no comment, no entry
-for a folder, no data descriptor. The checksum stands in front of the data, so each file is read twice, in chunks; a
-file that changes in between ends the export. Memory grows with the number of files, not with their sizes.
+Entries are stored: what zlib writes differs between its versions and builds (zlib-ng, hardware), so the same skill
+would give other bytes on another machine. Only a Specialist package that would be too large for an import is
+compressed, by `deflate`, which is slow and the same everywhere. Names are sorted by their UTF-8 bytes and carry the
+UTF-8 flag, the date is 1980-01-01 00:00:00 everywhere, modes are 0644 or 0755, and there is no extra field, no comment,
+no entry for a folder, no data descriptor. The checksum stands in front of the data, so each file is read twice, in
+chunks; a file that changes in between ends the export. Memory grows with the number of files, not with their sizes;
+where files are compressed, with the compressed size of one of them.
 
-What this importer would refuse is refused here before a byte is written: paths, collisions, and the limits.
+What this importer would refuse is refused here before a byte is written: paths, collisions, and the limits. Only the
+size of a compressed package is not known before; there the limit ends a half-written archive.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Protocol
 
 from budgets import Budgets, Meter
 from importer.diagnostics import Diagnostic, Rejected, error, shown
+from importer.exporters.deflate import deflate
 from importer.paths import PathRefused, RelPath, fold_key, sort_key
 
 _LOCAL = 0x04034B50
@@ -28,6 +32,7 @@ _VERSION = 20
 _UNIX = 3 << 8
 _UTF8 = 0x0800
 _STORED = 0
+_DEFLATED = 8
 _DATE = (0 << 9) | (1 << 5) | 1
 _REGULAR = 0o100000
 _MAX_ENTRIES = 0xFFFE
@@ -66,6 +71,8 @@ class ExportFile:
 @dataclass(frozen=True, slots=True)
 class _Written:
     name: bytes
+    method: int
+    packed: int
     size: int
     crc: int
     mode: int
@@ -138,8 +145,8 @@ def write_specialist_zip(
         meter.check("file_bytes", file.size, path.text)
         meter.check("depth", path.depth + 1, path.text)
         meter.charge("total_bytes", file.size, path.text)
-    meter.check("compressed_bytes", archive_size(placed))
-    return _write(out, placed)
+    compress = archive_size(placed) > meter.max("compressed_bytes")
+    return _write(out, placed, meter if compress else None)
 
 
 def archive_size(placed: Sequence[tuple[RelPath, ExportFile]]) -> int:
@@ -201,27 +208,28 @@ def _collisions(paths: Sequence[str]) -> Iterator[Diagnostic]:
                 break
 
 
-def _write(out: Out, placed: Sequence[tuple[RelPath, ExportFile]]) -> int:
+def _write(out: Out, placed: Sequence[tuple[RelPath, ExportFile]], compressed: Meter | None = None) -> int:
+    """Write the archive; `compressed` has the limit for its size where the entries have to be compressed."""
     offset = 0
     written: list[_Written] = []
+    overhead = archive_size(placed) - sum(file.size for _, file in placed)
     for path, file in placed:
         name = sort_key(path)
         crc = _checksum(path, file)
         mode = _REGULAR | (0o755 if file.executable else 0o644)
-        written.append(_Written(name, file.size, crc, mode, offset))
-        out.write(
-            pack("<IHHHHHIIIHH", _LOCAL, _VERSION, _UTF8, _STORED, 0, _DATE, crc, file.size, file.size, len(name), 0)
-            + name
-        )
-        size = again = 0
-        for chunk in file.chunks():
-            size, again = size + len(chunk), zlib.crc32(chunk, again)
-            if size > file.size:
-                break
+        content = None
+        if compressed is not None:
+            content = deflate(_checked(path, file, crc), file.size - 1)
+        method, packed = (_STORED, file.size) if content is None else (_DEFLATED, len(content))
+        if compressed is not None:
+            overhead += packed
+            compressed.check("compressed_bytes", overhead, path.text)
+        written.append(_Written(name, method, packed, file.size, crc, mode, offset))
+        sizes = (crc, packed, file.size, len(name), 0)
+        out.write(pack("<IHHHHHIIIHH", _LOCAL, _VERSION, _UTF8, method, 0, _DATE, *sizes) + name)
+        for chunk in _checked(path, file, crc) if content is None else (content,):
             out.write(chunk)
-        if size != file.size or again != crc:
-            raise _changed(path)
-        offset += 30 + len(name) + file.size
+        offset += 30 + len(name) + packed
     directory = 0
     for entry in written:
         header = pack(
@@ -230,11 +238,11 @@ def _write(out: Out, placed: Sequence[tuple[RelPath, ExportFile]]) -> int:
             _UNIX | _VERSION,
             _VERSION,
             _UTF8,
-            _STORED,
+            entry.method,
             0,
             _DATE,
             entry.crc,
-            entry.size,
+            entry.packed,
             entry.size,
             len(entry.name),
             0,
@@ -248,6 +256,18 @@ def _write(out: Out, placed: Sequence[tuple[RelPath, ExportFile]]) -> int:
         directory += len(header) + len(entry.name)
     out.write(pack("<IHHHHIIH", _END, 0, 0, len(written), len(written), directory, offset, 0))
     return offset + directory + 22
+
+
+def _checked(path: RelPath, file: ExportFile, crc: int) -> Iterator[bytes]:
+    """Yield a file's content, which must be what it was when its checksum was taken."""
+    size = again = 0
+    for chunk in file.chunks():
+        size, again = size + len(chunk), zlib.crc32(chunk, again)
+        if size > file.size:
+            break
+        yield chunk
+    if size != file.size or again != crc:
+        raise _changed(path)
 
 
 def _checksum(path: RelPath, file: ExportFile) -> int:

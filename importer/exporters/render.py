@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as dataclass_replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -91,6 +92,7 @@ def render(
     *,
     bearer: Collection[str] = (),
     windows_cmd: bool = False,
+    prompts: bool = True,
 ) -> Rendered:
     """Write connectors in a client's own form.
 
@@ -100,10 +102,13 @@ def render(
         bearer: connectors whose `Authorization` is a token, to be sent as `Bearer TOKEN`; otherwise the secret is the
             whole value of the header.
         windows_cmd: start script shims such as npx through `cmd /c`, which Windows needs in some clients.
+        prompts: where the client can ask for a secret, let it; otherwise name an environment variable.
 
     Raises:
         Rejected: the client can express none of them, or would not read the result.
     """
+    if client.secrets is Secrets.INPUT and not prompts:
+        client = dataclass_replace(client, secrets=Secrets.ENV)
     draft = _Draft()
     for template in templates:
         if template.name in draft.printed or template.name in draft.left_out:

@@ -1,7 +1,8 @@
 """Tar headers and pax records as bytes.
 
-A header is one block of 512 bytes in one of three styles: POSIX ("ustar", NUL, "00"), GNU ("ustar", two spaces, NUL) and
-the old one of Unix version 7 (no magic). Where readers are known to differ in what they make of a field, the archive is refused.
+A header is one block of 512 bytes in one of three styles: POSIX ("ustar", NUL, "00"), GNU ("ustar", two spaces, NUL)
+and the old one of Unix version 7 (no magic). Where readers are known to differ in what they make of a field, the archive
+is refused.
 """
 
 from __future__ import annotations

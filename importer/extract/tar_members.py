@@ -137,7 +137,7 @@ class _Walker:
             if len(block) < BLOCK:
                 raise self._refuse.unreadable(offset, "the archive is cut short, its two zero blocks are missing")
             if block == ZEROS:
-                if self._row:
+                if self._is_waiting():
                     raise self._refuse.ambiguous(offset, "a metadata header is followed by no file")
                 return None
             header = parse_header(block, offset, self._refuse)
@@ -165,6 +165,10 @@ class _Walker:
                 offset += len(rest) - len(rest.lstrip(b"\0"))
                 raise self._refuse.ambiguous(offset, "something follows the end of the archive, some readers go on")
 
+    def _is_waiting(self) -> bool:
+        """Whether something was said of a member that is still to come."""
+        return not (self._long_name is None and self._long_link is None and self._pax is None)
+
     def _metadata(self, header: Header) -> None:
         what = _METADATA[header.type]
         self._row += 1
@@ -183,12 +187,11 @@ class _Walker:
                 raise self._refuse.ambiguous(header.offset, "one link has two long targets")
             self._long_link = trim_long_name(body, start, self._refuse)
         elif header.type == b"g":
-            if self._row > 1:
+            if self._is_waiting():
                 raise self._refuse.ambiguous(header.offset, "a global pax header stands between a file and its own")
             if keys := parse_pax(body, start, self._refuse):
                 key = shown(next(iter(keys)))
                 raise self._refuse.ambiguous(start, f"a global pax header sets '{key}' for all that follow", key=key)
-            self._row = 0
         else:
             if self._pax is not None:
                 raise self._refuse.ambiguous(header.offset, "one file has two pax headers")

@@ -26,6 +26,7 @@ from importer.extract.zip_format import (
     STREAMED,
     Refusals,
     method_name,
+    shown_bytes,
 )
 from importer.extract.zip_rules import NO_EXTRA, Header, Local, entry_extra, entry_fault, entry_type, hold_local
 from importer.model import EntryKind, Listed
@@ -253,8 +254,8 @@ class _Reader:
             or buffer[here + 26 : here + 28] != self._directory[at + 28 : at + 30]
         ):
             found = buffer[here + 30 : here + 30 + (buffer[here + 26] | buffer[here + 27] << 8)]
-            shown = found.decode("ascii", "backslashreplace")
-            raise refuse.ambiguous(offset, f"its local header names it '{shown}'", text, local=shown)
+            other = shown_bytes(found)
+            raise refuse.ambiguous(offset, f"its local header names it {other}", text, local=other)
         extra_length = buffer[here + 28] | buffer[here + 29] << 8
         start = offset + fixed + extra_length
         extra = NO_EXTRA

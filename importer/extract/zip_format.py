@@ -90,6 +90,11 @@ def method_name(method: int) -> str:
     return METHODS.get(method, f"method {method}")
 
 
+def shown_bytes(raw: bytes) -> str:
+    """Return bytes that are no text so that each can be told: ASCII as it is, the others as \\xNN."""
+    return shown("'" + raw.decode("ascii", "backslashreplace") + "'")
+
+
 def fields(extra: bytes) -> list[tuple[int, bytes]] | None:
     """Split an extra field into its (id, value) pairs; None where the lengths do not add up."""
     found = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown, warning
-from importer.extract.zip_format import UTF8
+from importer.extract.zip_format import UTF8, shown_bytes
 
 if TYPE_CHECKING:
     from importer.extract.zip_format import Refusals
@@ -61,7 +61,7 @@ class NameRule:
             name = str(raw, "utf-8")
         except UnicodeDecodeError:
             if flagged:
-                text = f"the name {_bytes_shown(raw)} is flagged as UTF-8 and is not"
+                text = f"the name {shown_bytes(raw)} is flagged as UTF-8 and is not"
                 advice = "ask its author to pack it again"
                 raise Rejected(
                     [error("path-encoding", f"zip, byte {offset:,}: {text}; {advice}", self._refuse.where())]
@@ -86,7 +86,7 @@ class NameRule:
             raise self._refuse.ambiguous(offset, "the Unicode path field (0x7075) belongs to another name", name)
         if value[5:] != name.encode("utf-8", "surrogatepass"):
             raise self._refuse.ambiguous(
-                offset, f"the Unicode path field (0x7075) names it {_bytes_shown(value[5:])}", name
+                offset, f"the Unicode path field (0x7075) names it {shown_bytes(value[5:])}", name
             )
 
     def notes(self) -> list[Diagnostic]:
@@ -104,18 +104,13 @@ class NameRule:
         ]
 
     def _undecodable(self, raw: bytes, offset: int, what: str) -> Rejected:
-        text = _bytes_shown(raw)
+        text = shown_bytes(raw)
         advice = (
             "say which code page its names were written in: --name-encoding cp437|cp850|gbk|big5|cp932|euc_kr|cp1251|…"
         )
         return Rejected(
             [error("path-encoding", f"zip, byte {offset:,}: {what}: {text}; {advice}", self._refuse.where(), name=text)]
         )
-
-
-def _bytes_shown(raw: bytes) -> str:
-    """Return bytes that are no text so that each can be told: ASCII as it is, the others as \\xNN."""
-    return shown("'" + raw.decode("ascii", "backslashreplace") + "'")
 
 
 def _is_code_page(encoding: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from dataclasses import replace
 
 from importer.diagnostics import Diagnostic, error, info
 from importer.inspection import FileInspector, hidden_warning
@@ -50,11 +51,18 @@ def decode(data: bytes, path: str, code: str, found: list[Diagnostic], *, comple
     return text
 
 
-def hidden_in_text(path: str, value: str) -> Diagnostic | None:
-    """Say what one value of a document hides once its escapes are undone; None where it hides nothing."""
+def hidden_in_text(path: str, value: str, line: int) -> Diagnostic | None:
+    """Say what one value of a document hides once its escapes are undone; None where it hides nothing.
+
+    Args:
+        path: how diagnostics name the value; the places in the message count from its start.
+        value: the text.
+        line: where the value stands in its document.
+    """
     inspector = FileInspector()
     inspector.feed(value.encode("utf-8"))
-    return hidden_warning(path, inspector.result())
+    found = hidden_warning(path, inspector.result())
+    return replace(found, line=line) if found is not None else None
 
 
 def _line_of(data: bytes, at: int) -> int:

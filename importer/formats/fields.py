@@ -96,7 +96,7 @@ class FieldReader:
             self.error(f"line {value.line}: the description holds a NUL character", value.line, reason="NUL")
             return
         self.description = text
-        hidden = hidden_in_text(f"{self.path}: description", text)
+        hidden = hidden_in_text(f"{self.path}: description", text, value.line)
         if hidden is not None:
             self.found.append(hidden)
         if len(text) > MAX_DESCRIPTION:

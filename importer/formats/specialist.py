@@ -209,12 +209,12 @@ class _File:
             self.fault(key, "the text holds a NUL character; delete it", node.start)
             return None
         if not trim:
-            self.hidden(key, value)
+            self.hidden(key, value, node.start)
         return value
 
-    def hidden(self, key: str, value: str) -> None:
+    def hidden(self, key: str, value: str, at: int) -> None:
         """Report what a text hides: JSON escapes keep it from anybody who looks at the bytes."""
-        found = hidden_in_text(f"{self.path}: {key}", value)
+        found = hidden_in_text(f"{self.path}: {key}", value, position(self.text, at)[0])
         if found is not None:
             self.found.append(found)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from importer import codec
 from importer.diagnostics import Diagnostic
 from importer.library.errors import LibraryError
+from importer.library.removal import RemovalPlan
 from importer.library.stagings import reopen
 from importer.model import Choices, Origin, Package
 from importer.staging import HASH_THREADS
@@ -185,3 +186,22 @@ def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], f
 
 def void(_: object) -> None:
     """Drop a value."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeldRemoval:
+    """A removal that was claimed; its token is spent by the transaction that does it."""
+
+    plan: RemovalPlan
+    expires_at: str
+
+
+def hold_removal(record: Record, plan: RemovalPlan, now: float) -> Held:
+    """Keep a removal under a new token."""
+    return hold(record, "remove", None, json.dumps(codec.encode(plan)), now)
+
+
+def claim_removal(record: Record | None, token: str, now: float) -> HeldRemoval:
+    """Return the removal that waits under a token. Raises LibraryError like `claim`."""
+    _, body, expires = find(record, "remove", token, now)
+    return HeldRemoval(plan=codec.decode(RemovalPlan, json.loads(body)), expires_at=rfc3339(expires))

@@ -40,6 +40,7 @@ class DiskFile:
     sha256: str
     executable: bool
     regular: bool = True
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ def _read_file(full: str, path: str, stamps: dict[str, Stamp], flags: int = _REA
         except UnicodeEncodeError:
             return _odd(path, f"file:{whole.hexdigest()}")
         path = unicodedata.normalize("NFC", path)
-    return DiskFile(RelPath(path), whole.hexdigest(), bool(status.st_mode & 0o100))
+    return DiskFile(RelPath(path), whole.hexdigest(), bool(status.st_mode & 0o100), size=status.st_size)
 
 
 def _stamp(status: os.stat_result) -> Stamp:

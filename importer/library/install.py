@@ -64,6 +64,11 @@ class Applied:
     replaced: tuple[Outcome, ...] = ()
     reused: tuple[Outcome, ...] = ()
     skipped: tuple[Outcome, ...] = ()
+    removed: tuple[Outcome, ...] = ()
+    released: tuple[Outcome, ...] = ()
+    """Skills that stay, and belong to one specialist less."""
+    restored: tuple[Outcome, ...] = ()
+    """What a rollback brought back."""
     diagnostics: tuple[Diagnostic, ...] = ()
 
 

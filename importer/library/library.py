@@ -12,12 +12,23 @@ from importer import fs
 from importer.diagnostics import Diagnostic, shown, warning
 from importer.library import candidates, stagings
 from importer.library.config import Config, read_config
+from importer.library.doctor import Examined, examine
 from importer.library.errors import LibraryError
+from importer.library.history import Past, past
+from importer.library.inventory import Listed, Shown, find_items, list_items, show_items, verify_items
 from importer.library.layout import Layout
 from importer.library.record import Record
+from importer.library.removal import RemovalPlan, plan_removal
+from importer.library.settings import (
+    SpecialistSettings,
+    is_enabled,
+    set_enabled,
+    set_specialist_settings,
+    specialist_settings,
+)
 from importer.library.snapshot import take_snapshot
 from importer.library.sqlite import Damaged
-from importer.library.transact import blocked, recover
+from importer.library.transact import blocked, recover, tidy
 from importer.library.view import View, consistently, take_view
 from importer.library.writerlock import writer_lock
 
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from importer.library.candidates import Held, HeldCandidate
+    from importer.library.candidates import Held, HeldCandidate, HeldRemoval
     from importer.library.stagings import Staging
     from importer.library.writer import Writer
     from importer.model import Choices, Origin, Plan, Snapshot
@@ -117,6 +128,74 @@ class Library:
         host = self.config.host
         return self.read(lambda view: take_snapshot(view, host, asked, also))
 
+    def listing(self) -> tuple[Listed, ...]:
+        """Return everything in the library, by kind and name. Raises LibraryError where it cannot be read."""
+        return self.read(list_items)
+
+    def show(self, name: str, kind: str | None = None) -> tuple[Shown, ...]:
+        """Return everything that `NAME` or `KIND:NAME` means, hashed now.
+
+        Raises:
+            LibraryError: there is no such thing; something cannot be read.
+        """
+        return self.read(lambda view: show_items(view, find_items(view, name, kind)))
+
+    def verify(self, names: Sequence[str] = ()) -> tuple[Shown, ...]:
+        """Compare with the record what is named, or all that the importer installed.
+
+        Raises:
+            LibraryError: there is no such thing; something cannot be read.
+        """
+        return self.read(lambda view: verify_items(view, names))
+
+    def history(self) -> tuple[Past, ...]:
+        """Return every transaction, the newest first. Raises LibraryError where the record cannot be read."""
+        record = self.record()
+        return past(self.layout, record.transactions()) if record is not None else ()
+
+    def plan_removal(self, kind: str, name: str, with_skills: Sequence[str] = ()) -> RemovalPlan:
+        """Return what removing something would do, and what stands against it.
+
+        Args:
+            kind: skill, specialist, connector or plugin.
+            name: its name.
+            with_skills: with a specialist, the names of skills that go with it, or `all` of those that it owns and
+                nothing protects.
+
+        Raises:
+            LibraryError: `library-name-unknown`; something cannot be read.
+        """
+        host, record = self.config.host, self.record()
+        return self.read(lambda view: plan_removal(view, record, host, kind, name, with_skills))
+
+    def skill_enabled(self, name: str) -> bool:
+        """Return whether a skill is enabled for the main agent: that protects it from removal."""
+        record = self.record()
+        return record is not None and is_enabled(record, name)
+
+    def set_skill_enabled(self, name: str, enabled: bool) -> None:
+        """Enable or disable a skill for the main agent. Raises LibraryError where there is no such skill."""
+        self.read(lambda view: find_items(view, name, "skill"))
+        with self.writer(command="settings") as writer:
+            set_enabled(writer.record, name, enabled)
+
+    def specialist_settings(self, name: str) -> SpecialistSettings:
+        """Return a specialist's settings. Raises LibraryError where there is no such specialist."""
+        return specialist_settings(self.record(), name)
+
+    def set_specialist_settings(self, name: str, settings: SpecialistSettings) -> None:
+        """Keep a specialist's settings. Raises LibraryError where there is no such specialist."""
+        specialist_settings(self.record(), name)
+        with self.writer(command="settings") as writer:
+            set_specialist_settings(writer.record, name, settings)
+
+    def doctor(self) -> Examined:
+        """Look at the library, put right what is provable, move away what cannot be read; works on any library."""
+        self.close()
+        found = examine(self.layout, lock_timeout=self.lock_timeout)
+        self._damage = None
+        return found
+
     def read(self, reading: Callable[[View], T]) -> T:
         """Return what `reading` makes of one moment of record and files."""
         try:
@@ -178,6 +257,28 @@ class Library:
         """
         return candidates.claim(self.layout, self.record(), token, self.clock)
 
+    def hold_removal(self, plan: RemovalPlan) -> Held:
+        """Keep a removal for ten minutes under a new token. Raises LibraryError where the record cannot be written."""
+        return candidates.hold_removal(self.writable_record(), plan, self.clock())
+
+    def claim_removal(self, token: str) -> HeldRemoval:
+        """Return the removal that waits under a token. Raises LibraryError like `claim`."""
+        return candidates.claim_removal(self.record(), token, self.clock())
+
+    def release(self, token: str) -> None:
+        """Let go of what waits under a token, with its staged files; the token counts as used.
+
+        Raises:
+            LibraryError: the record cannot be written.
+        """
+        record = self.record()
+        found = record.candidate(candidates.token_hash(token)) if record is not None else None
+        if record is None or found is None:
+            return
+        record.release(candidates.token_hash(token))
+        if found[1] is not None:
+            stagings.remove(self.layout, found[1])
+
     def writable_record(self) -> Record:
         """Return the record, made where there was none. Raises LibraryError."""
         record = self.record()
@@ -211,6 +312,7 @@ class Library:
         record = self.writable_record()
         with writer_lock(self.layout, command, self.lock_timeout if timeout is None else timeout):
             self.notices += recover(self.layout, record)
+            tidy(self.layout, record)
             yield Writer(self, record)
 
     # --- opening ---
@@ -252,6 +354,7 @@ class Library:
         try:
             with writer_lock(self.layout, "recovery", 0):
                 self.notices += recover(self.layout, record)
+                tidy(self.layout, record)
         except LibraryError as problem:
             if problem.code != "library-locked":
                 self.notices.append(blocked(problem))

@@ -18,26 +18,21 @@ from importer import codec, fs
 from importer.diagnostics import shown
 from importer.library.errors import LibraryError
 from importer.library.rows import Item, State, Transaction
-from importer.library.sqlite import APPLICATION_ID, BUSY_SECONDS, SCHEMA_VERSION, Damaged, connect, explained, is_empty
+from importer.library.sqlite import (
+    APPLICATION_ID,
+    BUSY_SECONDS,
+    SCHEMA,
+    SCHEMA_VERSION,
+    Damaged,
+    connect,
+    explained,
+    is_empty,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 T = TypeVar("T")
-
-_SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE items (kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
-CREATE TABLE owners (skill TEXT NOT NULL, specialist TEXT NOT NULL, PRIMARY KEY (skill, specialist)) WITHOUT ROWID;
-CREATE TABLE settings (kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, name))
-    WITHOUT ROWID;
-CREATE TABLE transactions (sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, body TEXT NOT NULL,
-    undone_by TEXT);
-CREATE TABLE journal (id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE candidates (token TEXT PRIMARY KEY, kind TEXT NOT NULL, staging TEXT, expires REAL NOT NULL,
-    used INTEGER NOT NULL DEFAULT 0, body TEXT) WITHOUT ROWID;
-INSERT INTO meta VALUES ('generation', 0);
-"""
 
 
 class Record:
@@ -133,7 +128,7 @@ class Record:
         fs.tell("record", "schema")
         with self._writing():
             if self._facts()[1] == 0:
-                for statement in filter(str.strip, _SCHEMA.split(";")):
+                for statement in filter(str.strip, SCHEMA.split(";")):
                     self._connection.execute(statement)
                 self._connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 self._connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
@@ -268,6 +263,10 @@ class Record:
         rows = self._rows("SELECT body, sequence, undone_by FROM transactions ORDER BY sequence")
         return [_numbered(_decode(Transaction, row[0], self.path), row[1], row[2]) for row in rows]
 
+    def transaction_ids(self) -> set[str]:
+        """Return the ids of the history."""
+        return {str(row[0]) for row in self._rows("SELECT id FROM transactions")}
+
     def transaction(self, name: str) -> Transaction | None:
         """Return one transaction of the history."""
         rows = self._rows("SELECT body, sequence, undone_by FROM transactions WHERE id = ?", [name])
@@ -322,9 +321,9 @@ class Record:
         found = [str(row[0]) for row in self._rows("PRAGMA quick_check(5)")]
         return [] if found == ["ok"] else found
 
-    def rewrite_unreadable(self) -> list[tuple[str, str, str]]:
-        """Take rows out that are not of our form; return table, key and body of each."""
-        taken: list[tuple[str, str, str]] = []
+    def unreadable(self) -> list[tuple[str, str, str]]:
+        """Return table, key and body of every row that is not of our form."""
+        found: list[tuple[str, str, str]] = []
         tables: tuple[tuple[str, str, type], ...] = (
             ("items", "name", Item),
             ("journal", "id", Transaction),
@@ -335,14 +334,16 @@ class Record:
                 try:
                     _decode(kind, body, self.path)
                 except Damaged:
-                    taken.append((table, str(name), str(body)))
-        if taken:
-            with self._writing():
-                for table, name, _ in taken:
-                    key = "name" if table == "items" else "id"
-                    self._connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (name,))  # noqa: S608
-                self._bump()
-        return taken
+                    found.append((table, str(name), str(body)))
+        return found
+
+    def drop(self, rows: Iterable[tuple[str, str, str]]) -> None:
+        """Remove rows that `unreadable` returned."""
+        with self._writing():
+            for table, name, body in rows:
+                key = "name" if table == "items" else "id"
+                self._connection.execute(f"DELETE FROM {table} WHERE {key} = ? AND body = ?", (name, body))  # noqa: S608
+            self._bump()
 
     # --- inside a write transaction ---
 

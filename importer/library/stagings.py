@@ -125,6 +125,14 @@ def reopen(layout: Layout, name: str) -> Staging:
     return staging
 
 
+def remove(layout: Layout, name: str) -> None:
+    """Remove the staging folder of a candidate that nobody installs any more; what is in the way stays for a sweep."""
+    try:
+        fs.remove_tree(f"{layout.staging}/{name}")
+    except OSError:
+        return
+
+
 def sweep(layout: Layout, wanted: Callable[[], set[str]]) -> int:
     """Remove staging folders whose process is gone and in which no candidate waits; return how many went.
 

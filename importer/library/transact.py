@@ -120,7 +120,7 @@ def _after_failure(layout: Layout, record: Record, transaction: Transaction) -> 
 
 
 def _make_trash(layout: Layout, transaction: Transaction, folders: Sequence[tuple[str, int]]) -> None:
-    roots = _trash_roots(transaction)
+    roots = trash_roots(transaction)
     if not roots:
         return
     told = {
@@ -155,7 +155,7 @@ def _make_trash(layout: Layout, transaction: Transaction, folders: Sequence[tupl
         raise fs.explained(problem, layout.full(roots[0])) from problem
 
 
-def _trash_roots(transaction: Transaction) -> list[str]:
+def trash_roots(transaction: Transaction) -> list[str]:
     """Return the folders of this transaction in the trash: one, or one on each file system."""
     roots: list[str] = []
     for move in transaction.moves:
@@ -166,7 +166,7 @@ def _trash_roots(transaction: Transaction) -> list[str]:
 
 
 def _drop_trash(layout: Layout, transaction: Transaction) -> None:
-    for root in _trash_roots(transaction):
+    for root in trash_roots(transaction):
         drop_empty(layout.full(root))
 
 
@@ -239,7 +239,7 @@ def _was_done(move: Move, source: str, target: str) -> bool:
 
 def _displace(layout: Layout, transaction: Transaction, path: str) -> str:
     """Move what somebody put in the place of an item that was on its way out into the trash."""
-    base = next(iter(_trash_roots(transaction)), f"{CONTROL}/trash/{transaction.id}")
+    base = next(iter(trash_roots(transaction)), f"{CONTROL}/trash/{transaction.id}")
     place = f"{layout.full(base)}/displaced-{os.urandom(3).hex()}/{os.path.basename(path)}"
     fs.make_folders(os.path.dirname(place))
     fs.rename(path, place)
@@ -293,6 +293,18 @@ def recover(layout: Layout, record: Record) -> list[Diagnostic]:
             for place in displaced
         ]
     return said
+
+
+def tidy(layout: Layout, record: Record) -> None:
+    """Remove the empty folders of transactions that ended before they began. The caller is the writer; no journal."""
+    known = record.transaction_ids()
+    for area in layout.areas():
+        base = f"{layout.full(area)}/trash"
+        for name in os.listdir(base) if os.path.isdir(base) else ():
+            if name not in known:
+                drop_empty(f"{base}/{name}")
+        if os.path.isabs(area):
+            drop_incoming(area)
 
 
 def blocked(problem: LibraryError | fs.DiskError) -> Diagnostic:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from importer.library.candidates import token_hash
+from importer.library import transact, trash
+from importer.library.candidates import rfc3339, token_hash
 from importer.library.errors import LibraryError
-from importer.library.install import Applied, Installation
+from importer.library.install import Applied, Installation, Outcome
+from importer.library.removal import removal
+from importer.library.rollback import rollback
 
 if TYPE_CHECKING:
     from importer.library.library import Library
     from importer.library.record import Record
+    from importer.library.removal import RemovalPlan
+    from importer.library.rows import Transaction
     from importer.library.stagings import Staging
     from importer.model import Origin, Plan
 
@@ -50,6 +55,66 @@ class Writer:
         _discard(staging)
         return applied
 
+    def remove(self, plan: RemovalPlan, *, token: str | None = None, command: str = "remove") -> Applied:
+        """Do what a removal plan says: to the trash, all of it or nothing.
+
+        Args:
+            plan: what the person saw; it is planned again here.
+            token: the token that is spent by this.
+            command: for the history.
+
+        Returns:
+            What went, as `removed`; skills that stay and belong to one specialist less, as `released`.
+
+        Raises:
+            LibraryError: `library-stale` where anything of it would now differ; the plan's first refusal;
+                `library-name-unknown` where it is gone.
+            DiskError: path and cause; nothing was changed.
+        """
+        library = self.library
+        now = library.plan_removal(plan.kind, plan.name, plan.with_skills)
+        spent = token_hash(token) if token is not None else None
+        work = removal(library.view(), self.record, plan, now, at=self._now(), command=command, token=spent)
+        transact.execute(self.layout, self.record, work.transaction, work.expected, work.folders)
+        for root in transact.trash_roots(work.transaction):
+            transact.drop_empty(f"{self.layout.full(root)}/kept")
+        return Applied(
+            transaction=work.transaction.id,
+            removed=_outcomes(work.transaction, {"removed"}),
+            released=_outcomes(work.transaction, {"released"}),
+            diagnostics=now.notes,
+        )
+
+    def rollback(self, transaction: str, *, command: str = "rollback") -> Applied:
+        """Take a transaction back: what it took comes back, what it brought goes to the trash.
+
+        Raises:
+            LibraryError: `library-transaction-unknown`; `library-rollback-refused` with every reason.
+            DiskError: path and cause; nothing was changed.
+        """
+        work = rollback(self.library.view(), self.record, transaction, at=self._now(), command=command)
+        transact.execute(self.layout, self.record, work.transaction, work.expected)
+        for root in transact.trash_roots(work.undone):
+            transact.drop_empty(self.layout.full(root))
+        return Applied(
+            transaction=work.transaction.id,
+            restored=_outcomes(work.transaction, {"restored"}),
+            removed=_outcomes(work.transaction, {"removed"}),
+        )
+
+    def prune(self, *, max_bytes: int, max_days: int) -> trash.Pruned:
+        """Remove from the trash, for good, what is older or more than that. Raises DiskError."""
+        return trash.prune(
+            self.layout,
+            self.record.transactions(),
+            max_bytes=max_bytes,
+            max_days=max_days,
+            now=self.library.clock(),
+        )
+
+    def _now(self) -> str:
+        return rfc3339(self.library.clock())
+
     def _release(self, token: str) -> None:
         try:
             self.record.release(token_hash(token))
@@ -64,3 +129,11 @@ def _discard(staging: Staging) -> None:
     except OSError:
         # The next command sweeps it; what was asked for has happened, or another error is on its way.
         staging.release()
+
+
+def _outcomes(transaction: Transaction, actions: set[str]) -> tuple[Outcome, ...]:
+    return tuple(
+        Outcome(kind=change.kind, name=change.name, reason=change.action)
+        for change in transaction.changes
+        if change.action in actions
+    )

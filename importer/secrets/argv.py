@@ -91,7 +91,8 @@ def _by_text(arg: str) -> Iterator[_Judged]:
     """What a text shows wherever it stands."""
     for shape in values.shapes(arg):
         yield _Judged(Level.CERTAIN, shape.rule, shape.value)
-    for value in (*json_pairs(arg), *packed_pairs(arg.rpartition(" ")[2].partition("=")[2] or arg)):
+    after = arg.rpartition(" ")[2].partition("=")[2]
+    for value in (*json_pairs(arg), *packed_pairs(arg), *packed_pairs(after)):
         yield _Judged(Level.CERTAIN, "json", value)
     for match in _ASSIGNED.finditer(arg):
         yield from _named(match.group(1), match.group(2), "assignment")
@@ -112,12 +113,17 @@ def _by_position(arg: str, before: str, program: str) -> Iterator[_Judged]:
         yield from _named(name, value, "assignment", weak_is_enough=True)
     elif arg.startswith("-H"):
         yield from _header(arg[2:], by_flag=True)
-    elif (glued := _GLUED.fullmatch(arg)) and not strength(arg):
+    elif (glued := _GLUED.fullmatch(arg)) and not _is_long_name(arg):
         yield from _glued(glued.group(1), glued.group(2), program)
 
 
 def _is_flag(arg: str) -> bool:
     return re.fullmatch(r"--?[A-Za-z][A-Za-z-]*(?:=.*)?", arg, re.DOTALL) is not None
+
+
+def _is_long_name(arg: str) -> bool:
+    """`-apiKey` is a long flag with one hyphen, `-pS3cretToken` a short one with its value."""
+    return arg[1:].isalpha() and strength(arg) is Strength.STRONG
 
 
 def _flagged(name: str, value: str, long: bool, program: str) -> Iterator[_Judged]:

@@ -188,7 +188,9 @@ def is_secretish(value: str) -> bool:
     inner_upper = any(a.islower() and b.isupper() for a, b in pairwise(value))
     letters = any(character.isalpha() for character in value)
     punctuation = any(character in "!@#$%^&*+?~" for character in value)
-    return letters and (digits >= 2 or punctuation or (inner_upper and len(value) >= 16))
+    mixed = any(character.islower() for character in value) and any(character.isupper() for character in value)
+    some_digit = digits >= 2 or (digits == 1 and mixed and len(value) >= 8)
+    return letters and (some_digit or punctuation or (inner_upper and len(value) >= 16))
 
 
 def is_password_like(value: str) -> bool:

@@ -58,7 +58,12 @@ class DirectoryContainer:
         self._root = -1
         try:
             self._root = os.open(self.path, _FOLDER_FLAGS)
-        except OSError as problem:
+        except NotADirectoryError as problem:
+            if not os.path.exists(self.path):
+                raise cannot_read(self.path, problem) from None
+            message = f"cannot read {shown(self.path)}: expected a folder"
+            raise Rejected([error("source-unreadable", message, self.path)]) from None
+        except (OSError, ValueError) as problem:
             raise cannot_read(self.path, problem) from None
 
     def list(self, charge_entries: Charge, /) -> Sequence[Listed]:

@@ -36,9 +36,11 @@ def kind_of(mode: int) -> str:
     return next((name for is_kind, name in kinds if is_kind(mode)), "special file")
 
 
-def cannot_read(path: str, problem: OSError) -> Rejected:
-    """Say why the operating system does not let a source be read."""
-    if problem.errno in {errno.ENOENT, errno.ENOTDIR}:
+def cannot_read(path: str, problem: OSError | ValueError) -> Rejected:
+    """Say why a source cannot be read: an error of the operating system, or Python's for a NUL in a path."""
+    if not isinstance(problem, OSError):
+        code, why = "source-not-found", "no path can hold a NUL character"
+    elif problem.errno in {errno.ENOENT, errno.ENOTDIR}:
         code, why = "source-not-found", "nothing is there; check the spelling and the folder that you are in"
     elif problem.errno in {errno.EACCES, errno.EPERM}:
         code, why = "source-unreadable", "permission denied; see that you may read it"
@@ -78,8 +80,6 @@ class FileBytes:
             status = os.fstat(self._fd)
         except (OSError, ValueError) as problem:
             self.close()
-            if isinstance(problem, ValueError):
-                problem = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
             raise cannot_read(self.path, problem) from None
         if not stat.S_ISREG(status.st_mode):
             self.close()

@@ -15,6 +15,7 @@ from importer.sources.file import FileBytes, cannot_read
 
 _HEAD = 4096
 _BOM = "\ufeff"
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _HTML = re.compile(r"\s*<(?:!doctype html|html|head|body)", re.IGNORECASE)
 # A list of links opens a Markdown text as well, so "[" alone says nothing.
 _JSON = re.compile(r"\s*(?:\{|//|/\*|\[\s*[{\"])")
@@ -50,11 +51,8 @@ def recognise(path: str | os.PathLike[str]) -> Recognised:
     place = os.fspath(path)
     try:
         status = os.stat(place)
-    except OSError as problem:
+    except (OSError, ValueError) as problem:
         raise cannot_read(place, problem) from None
-    except ValueError:
-        message = f"cannot read {shown(place)}: no path can hold a NUL character"
-        raise Rejected([error("source-not-found", message, place)]) from None
     if stat.S_ISDIR(status.st_mode):
         return Recognised(LocalKind.DIRECTORY, "a folder")
     with FileBytes(place) as data:
@@ -101,8 +99,8 @@ def _text_kind(text: str) -> Recognised:
 
 
 def _as_text(head: bytes) -> str | None:
-    """Return the start of a file as text; None where it is not UTF-8 or holds a NUL."""
-    if 0 in head:
+    """Return the start of a file as text; None where it is not UTF-8, or its first bytes are no characters."""
+    if 0 in head or _CONTROL.search(head[:16]):
         return None
     try:
         return codecs.getincrementaldecoder("utf-8")("strict").decode(head)

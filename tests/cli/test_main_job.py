@@ -59,7 +59,7 @@ def test_a_bundle_with_a_faulty_skill(run: Run, library: Path) -> None:
     assert report["token"] is None
     assert report["installable"] is False
     assert len(report["left_out"]) == 1
-    assert not list((library / ".importer" / "staging").iterdir())
+    assert not list((library / ".importer").rglob("SKILL.md"))
     done = run("install", SAMPLES / "lab-bundle", "--keep-going", "--yes", "--json")
     assert done.status == 0
     assert [item["name"] for item in done.json["skipped"]] == [report["left_out"][0]["name"]]

@@ -56,5 +56,5 @@ CLAUDE_CODE = Client(
     keys=frozenset({"type", "command", "args", "env", "url", "headers", "headersHelper", "oauth", "timeout"}),
     reach=Reach.ENTRY,
     limits=("a `url` without `type` is skipped", "asks each person before it uses a project's servers"),
-    basis="run (2.1.328)",
+    basis="run (2.1.328, 2.1.197)",
 )

@@ -31,7 +31,7 @@ GEMINI_CLI = Client(
     ),
     deprecated={"httpUrl": 'url with "type": "http"'},
     reach=Reach.ENTRY,
-    limits=("`${env:NAME}` becomes empty", "no `_` in names", "a project's servers need folder trust"),
+    limits=("`${env:NAME}` becomes empty", "no `_` in names", "starts no server in a folder that is not trusted"),
     basis="run (0.61.0), source",
 )
 

@@ -241,9 +241,11 @@ def _headers(fields: dict[str, Member], draft: Draft, report: Report) -> None:
 
 def _collect(names: list[tuple[str, str, int]], where: str, report: Report) -> list[str]:
     kept: list[str] = []
+    seen: set[str] = set()
     for name, key, offset in names:
-        if name in kept:
+        if name in seen:
             continue
+        seen.add(name)
         here = f"{where}[{len(kept)}]"
         if len(kept) < MAX_SECRETS:
             report.place(here, offset, f"{key}.{_name(name)}")

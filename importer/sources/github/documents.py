@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SPACE = " \t\r\n"
+_TOKEN = re.compile(r"[^ \t\r\n]")
 _MAX_VALUE = 256 * 1024
 """The most characters of one value that is parsed at once."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -219,10 +219,11 @@ class _Window:
     def peek(self) -> str:
         """Return the next character that is no space, "" at the end."""
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _SPACE:
-                    return self._text[self._at]
-                self._at += 1
+            found = _TOKEN.search(self._text, self._at)
+            if found:
+                self._at = found.start()
+                return found.group()
+            self._at = len(self._text)
             if not self._more():
                 return ""
 
