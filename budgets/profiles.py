@@ -58,7 +58,7 @@ SPECIALIST = Profile(
 ARCHIVE = Profile(
     name="archive",
     limits=(
-        _limit("directory_bytes", 16 * MIB, Unit.BYTES, "the central directory of a zip"),
+        _limit("directory_bytes", 16 * MIB, Unit.BYTES, "a zip's central directory, or all metadata headers of a tar"),
         _limit("path_bytes", 1_024, Unit.BYTES, "one path, in UTF-8"),
         _limit("segment_bytes", 255, Unit.BYTES, "one segment of a path, in UTF-8"),
         _limit("header_bytes", 64 * KIB, Unit.BYTES, "one tar metadata header (pax, GNU name)"),

@@ -667,6 +667,10 @@ CODES: dict[str, tuple[str, str]] = {
         "The specialist names a connector that is not installed.",
         "Install a connector of that name.",
     ),
+    "update-source-local": (
+        "Something was asked to be updated that did not come from a place that can be asked.",
+        "Install the new version from where it is.",
+    ),
     "specialist-overwrite": (
         "A specialist of that id is installed and differs.",
         "Look at what is said about versions and edits; --confirm-overwrite goes on.",
@@ -708,7 +712,7 @@ CODES: dict[str, tuple[str, str]] = {
         "Look at importer history.",
     ),
     "library-rollback-refused": (
-        "A transaction cannot be taken back: something stands on it since, or its trash was pruned. All reasons are said.",
+        "A transaction cannot be taken back: something stands on it since, or its trash was pruned.",
         "Take back the later transaction first, or restore single files from the trash by hand.",
     ),
     "library-settings-large": (

@@ -11,10 +11,11 @@ from importer.extract.tar_stream import stream_tar_gz
 from importer.library.cache import DiskCache
 from importer.model import Origin
 from importer.sources.github import GitHubSettings, gh_token, open_github
+from importer.sources.reference import recorded_ref
 
 if TYPE_CHECKING:
     from importer.app.reading import Meters
-    from importer.app.request import Request
+    from importer.app.request import RecordedSource, Request
     from importer.app.session import Session
     from importer.sources.github import GitHubContainer
     from importer.sources.reference import GitHubRef
@@ -32,6 +33,12 @@ def github_settings(session: Session, *, no_cache: bool) -> GitHubSettings:
         cache=cache,
         run_gh=partial(gh_token, environ=session.settings.environment),
     )
+
+
+def open_recorded(session: Session, request: Request, recorded: RecordedSource, meters: Meters) -> Opened:
+    """Open a place that something was installed from. Raises as `open_repository`; another repository is refused."""
+    reference = recorded_ref(host=recorded.host, repository=recorded.repository, ref=recorded.ref, path=recorded.path)
+    return open_repository(session, request, reference, meters, expect_repository_id=recorded.repository_id)
 
 
 def open_repository(

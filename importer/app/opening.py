@@ -103,6 +103,10 @@ def open_source(session: Session, request: Request, staged: StagedFolder, meters
         ImporterError: USAGE where it names nothing that could be opened.
         Rejected, BudgetExceeded, OSError: as opening a container does.
     """
+    if request.recorded is not None:
+        from importer.app.github import open_recorded
+
+        return open_recorded(session, request, request.recorded, meters)
     hosts = _hosts(session) if "://" in request.source or "@" in request.source else frozenset()
     reference = parse_source(request.source, exists=lambda text: os.path.lexists(_expanded(text)), hosts=hosts)
     match reference:

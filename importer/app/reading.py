@@ -222,7 +222,7 @@ class PackageReader:
             data,
             complete=records[relative].size <= len(data),
             root=item.root,
-            folder=item.place.folder,
+            folder=item.place.folder if item.place.path else _folder_name(item.held.container),
             document_name=document.path.name,
             fallback=item.place.fallback or (label if not item.place.path else ""),
             bundled=self.bundled,
@@ -385,6 +385,11 @@ def _prefixed(found: Sequence[Diagnostic], prefix: str) -> list[Diagnostic]:
     if not prefix:
         return list(found)
     return [replace(finding, path=shown(prefix, 600) + finding.path) for finding in found]
+
+
+def _folder_name(container: Container) -> str | None:
+    """Return the name of the folder that a container is the content of, where its author gave it that name."""
+    return getattr(container, "folder", None) or None
 
 
 def _failures(container: Container) -> Mapping[str, Diagnostic]:

@@ -46,6 +46,17 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RecordedSource:
+    """A place in a repository that something was installed from, and the ref to read it at now."""
+
+    host: str
+    repository: str
+    repository_id: str
+    ref: str
+    path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     """One source to look at, and the decisions that came with it."""
 
@@ -58,3 +69,5 @@ class Request:
     keep_going: bool = False
     name_encoding: str | None = None
     no_cache: bool = False
+    recorded: RecordedSource | None = None
+    """Read this instead of `source`, which only names it: an update knows where something came from."""

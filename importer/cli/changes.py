@@ -192,7 +192,8 @@ def doctor(console: Console, /, client: str | None, file: str | None) -> int:
     if console.json:
         console.report(report)
         return int(status)
-    for line in diagnostic_lines(report["diagnostics"], console):
+    said = [d for d in report["diagnostics"] if d["code"] != "doctor-well"]
+    for line in diagnostic_lines(said, console):
         console.out(line)
     console.out(f"{place}: {'all is well' if report['healthy'] else 'see above'}")
     return int(status)

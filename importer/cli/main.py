@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("importer.cli.inventory", "list_packages"),
     "show": ("importer.cli.inventory", "show"),
     "verify": ("importer.cli.inventory", "verify"),
+    "outdated": ("importer.cli.updates", "outdated"),
+    "update": ("importer.cli.updates", "update"),
     "remove": ("importer.cli.changes", "remove"),
     "history": ("importer.cli.changes", "history"),
     "rollback": ("importer.cli.changes", "rollback"),

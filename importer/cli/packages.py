@@ -42,7 +42,7 @@ def preview(console: Console, /, source: str, yes: bool, **options: Any) -> int:
         console.report(result.to_json())
     else:
         show_preview(result, console)
-        _next_step(result, request, console)
+        next_step(result, request, console)
     return int(result.status)
 
 
@@ -143,7 +143,7 @@ def show_installation(done: Installation, console: Console) -> None:
     console.out(f"transaction {done.transaction}")
 
 
-def _next_step(result: Preview, request: Request, console: Console) -> None:
+def next_step(result: Preview, request: Request, console: Console) -> None:
     """Say what to type next, so that nobody has to put it together."""
     from importer.app.errors import Status
 

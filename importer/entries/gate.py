@@ -102,8 +102,7 @@ class _Gate:
     def finish(self) -> Tree:
         if self._refused:
             raise Rejected(capped(self._refused))
-        if self._deepest:
-            self._bundle.check("depth", self._deepest)
+        self._bundle.check("depth", self._deepest)
         self._faults += find_collisions(self._texts, self._folders)
         files = self._files
         if self._links:

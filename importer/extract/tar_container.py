@@ -42,7 +42,7 @@ class TarContainer:
         Args:
             data: the tar, not compressed; the caller closes it.
             bundle: taken as every container takes it; a tar inflates nothing, so nothing is charged here.
-            archive: `header_bytes` and `headers` are checked here.
+            archive: `header_bytes`, `headers` and `directory_bytes` are checked here.
             label: how a person knows this archive.
             name_encoding: the code page of names, where they are not UTF-8 and it is known.
 

@@ -1,8 +1,8 @@
 """Tar headers and pax records as bytes.
 
 A header is one block of 512 bytes in one of three styles: POSIX ("ustar", NUL, "00"), GNU ("ustar", two spaces, NUL)
-and the old one of Unix version 7 (no magic). Where readers are known to differ in what they make of a field, the archive
-is refused.
+and the old one of Unix version 7 (no magic). Where readers are known to differ in what they make of a field, the whole
+archive is refused.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ def parse_header(block: bytes, offset: int, refuse: Refusals) -> Header:
     stored = _number(block[148:156])
     if stored != tar_checksum(block):
         what = (
-            "there is no tar header here" if offset == 0 else "the header's checksum is wrong, some readers stop here"
+            "this is no tar, it does not start with a tar header"
+            if offset == 0
+            else "the header's checksum is wrong, some readers stop here"
         )
         raise refuse.unreadable(offset, what)
     magic = block[257:265]

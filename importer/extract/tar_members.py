@@ -102,7 +102,8 @@ def members(cursor: Cursor, archive: Meter, names: TarNames, refuse: Refusals) -
 
     Raises:
         Rejected: the archive is damaged (`archive-unreadable`), or readers could differ (`archive-ambiguous`).
-        BudgetExceeded: `archive.header_bytes` of one metadata header, or `archive.headers` in a row.
+        BudgetExceeded: `archive.header_bytes` of one metadata header, `archive.headers` in a row, or
+            `archive.directory_bytes` of all of them.
     """
     walker = _Walker(cursor, archive, names, refuse)
     handle = 0
@@ -174,6 +175,8 @@ class _Walker:
         self._row += 1
         self._archive.check("headers", self._row, self._refuse.where())
         self._archive.check("header_bytes", header.size, self._refuse.where())
+        # All of them together are what a zip keeps in its central directory.
+        self._archive.charge("directory_bytes", header.size, self._refuse.where())
         start = self._cursor.position
         body = self._cursor.take(header.size)
         if len(body) < header.size or not self._cursor.skip(_padded(header.size) - header.size):

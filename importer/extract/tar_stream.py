@@ -36,7 +36,7 @@ def stream_tar_gz(
     Args:
         source: the compressed bytes.
         charge_stream: pays for every inflated byte, skipped ones included.
-        archive: holds `header_bytes` and `headers`; None takes the defaults.
+        archive: holds `header_bytes`, `headers` and `directory_bytes`; None takes the defaults.
         label: how a person knows the archive.
         name_encoding: the code page of names, where they are not UTF-8 and it is known.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from importer import fs
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
-from importer.library import stagings, transact, trash
+from importer.library import care, stagings, transact, trash
 from importer.library.config import read_config
 from importer.library.errors import LibraryError
 from importer.library.inventory import verify_items
@@ -138,7 +138,7 @@ class _Doctor:
         empty = os.path.isfile(path) and os.path.getsize(path) == 0
         try:
             record = Record.open(path)
-            faults = record.faults() if record is not None else []
+            faults = care.faults(record) if record is not None else []
         except Damaged as problem:
             return self._new_record(problem.message.partition(";")[0])
         if faults and record is not None:
@@ -157,14 +157,14 @@ class _Doctor:
         return Record.open(path, create=True)
 
     def _unreadable(self, record: Record) -> None:
-        taken = record.unreadable()
+        taken = care.unreadable(record)
         if not taken:
             return
         room = self.rescue([], "rows of the record that cannot be read, as unreadable-rows.json")
         name = f"{room}/unreadable-rows-{os.urandom(3).hex()}.json"
         fs.write_new(name, json.dumps([list(row) for row in taken], indent=1).encode())
         fs.sync_file(name)
-        record.drop(taken)
+        care.drop(record, taken)
         for table, key, _ in taken:
             self.moved(f"{self.layout.database}: {table} {key}", "a row that cannot be read", room)
 

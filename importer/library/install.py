@@ -175,7 +175,7 @@ class Installation:
                 after = State(item=state.item, owners=owners, settings=state.settings)
                 changes.append(Change(kind="skill", name=place, action="owned", before=state, after=after))
             return []
-        item = self._item("skill", candidate, candidate.files)
+        item = self._item("skill", candidate, candidate.files, {"root": candidate.root})
         return [_Coming("skill", name, self._staged(candidate.staged), planned.installed, place, item, owners)]
 
     def _specialist(self, planned: PlannedSpecialist) -> list[_Coming]:

@@ -126,7 +126,7 @@ class Record:
                     raise
                 time.sleep(0.01)
         fs.tell("record", "schema")
-        with self._writing():
+        with self.writing():
             if self._facts()[1] == 0:
                 for statement in filter(str.strip, SCHEMA.split(";")):
                     self._connection.execute(statement)
@@ -149,7 +149,8 @@ class Record:
                 self._connection.execute("ROLLBACK")
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def writing(self) -> Iterator[None]:
+        """Do what is inside as one durable transaction of SQLite, or nothing of it."""
         with explained(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -160,7 +161,12 @@ class Record:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _rows(self, statement: str, values: Iterable[object] = ()) -> list[tuple[object, ...]]:
+    def execute(self, statement: str, values: Iterable[object] = ()) -> None:
+        """Run one statement inside `writing`."""
+        self._connection.execute(statement, tuple(values))
+
+    def rows(self, statement: str, values: Iterable[object] = ()) -> list[tuple[object, ...]]:
+        """Return all rows of a query."""
         with explained(self.path):
             return list(self._connection.execute(statement, tuple(values)))
 
@@ -168,34 +174,34 @@ class Record:
 
     def generation(self) -> int:
         """Return the number of transactions that were ever begun or finished."""
-        return _int(self._rows("SELECT value FROM meta WHERE key = 'generation'")[0][0])
+        return _int(self.rows("SELECT value FROM meta WHERE key = 'generation'")[0][0])
 
     def items(self, kind: str | None = None) -> dict[tuple[str, str], Item]:
         """Return what is installed, by kind and name."""
         where, values = (" WHERE kind = ?", [kind]) if kind else ("", [])
-        rows = self._rows(f"SELECT kind, name, body FROM items{where} ORDER BY kind, name", values)  # noqa: S608
-        return {(str(row[0]), str(row[1])): _decode(Item, row[2], self.path) for row in rows}
+        rows = self.rows(f"SELECT kind, name, body FROM items{where} ORDER BY kind, name", values)  # noqa: S608
+        return {(str(row[0]), str(row[1])): decode(Item, row[2], self.path) for row in rows}
 
     def item(self, kind: str, name: str) -> Item | None:
         """Return one installed item."""
-        rows = self._rows("SELECT body FROM items WHERE kind = ? AND name = ?", [kind, name])
-        return _decode(Item, rows[0][0], self.path) if rows else None
+        rows = self.rows("SELECT body FROM items WHERE kind = ? AND name = ?", [kind, name])
+        return decode(Item, rows[0][0], self.path) if rows else None
 
     def owners(self) -> dict[str, tuple[str, ...]]:
         """Return the specialists that brought each skill."""
         owners: dict[str, list[str]] = {}
-        for skill, specialist in self._rows("SELECT skill, specialist FROM owners ORDER BY skill, specialist"):
+        for skill, specialist in self.rows("SELECT skill, specialist FROM owners ORDER BY skill, specialist"):
             owners.setdefault(str(skill), []).append(str(specialist))
         return {skill: tuple(names) for skill, names in owners.items()}
 
     def settings(self, kind: str, name: str) -> str | None:
         """Return the person's settings of one item, as JSON."""
-        rows = self._rows("SELECT body FROM settings WHERE kind = ? AND name = ?", [kind, name])
+        rows = self.rows("SELECT body FROM settings WHERE kind = ? AND name = ?", [kind, name])
         return str(rows[0][0]) if rows else None
 
     def set_settings(self, kind: str, name: str, body: str | None) -> None:
         """Keep, or with None forget, the person's settings of one item."""
-        with self._writing():
+        with self.writing():
             self._set_settings(kind, name, body)
 
     def state(self, kind: str, name: str) -> State:
@@ -215,17 +221,17 @@ class Record:
             LibraryError: `token-used` where the token that it spends is spent, or the machine's reasons.
         """
         fs.tell("record", "journal")
-        with self._writing():
+        with self.writing():
             self._spend(transaction)
             self._connection.execute(
                 "INSERT INTO journal VALUES (?, ?)", (transaction.id, json.dumps(codec.encode(transaction)))
             )
-            self._bump()
+            self.bump()
 
     def commit(self, transaction: Transaction) -> None:
         """Make a transaction the truth: record, history, token, and the journal without it, in one commit."""
         fs.tell("record", "commit")
-        with self._writing():
+        with self.writing():
             if not transaction.moves:
                 # Any other transaction went through the journal, and its token was looked at there.
                 self._spend(transaction)
@@ -244,40 +250,40 @@ class Record:
                     "UPDATE candidates SET used = 1, staging = NULL, body = NULL WHERE token = ?", (transaction.token,)
                 )
             self._connection.execute("DELETE FROM journal WHERE id = ?", (transaction.id,))
-            self._bump()
+            self.bump()
         fs.tell("record", "committed")
 
     def forget(self, transaction: str) -> None:
         """Take a transaction out of the journal, all of whose renames were taken back."""
         fs.tell("record", "forget")
-        with self._writing():
+        with self.writing():
             self._connection.execute("DELETE FROM journal WHERE id = ?", (transaction,))
-            self._bump()
+            self.bump()
 
     def journal(self) -> list[tuple[str, str]]:
         """Return what was begun and neither committed nor taken back: id and body."""
-        return [(str(row[0]), str(row[1])) for row in self._rows("SELECT id, body FROM journal ORDER BY id")]
+        return [(str(row[0]), str(row[1])) for row in self.rows("SELECT id, body FROM journal ORDER BY id")]
 
     def transactions(self) -> list[Transaction]:
         """Return the history, oldest first."""
-        rows = self._rows("SELECT body, sequence, undone_by FROM transactions ORDER BY sequence")
-        return [_numbered(_decode(Transaction, row[0], self.path), row[1], row[2]) for row in rows]
+        rows = self.rows("SELECT body, sequence, undone_by FROM transactions ORDER BY sequence")
+        return [_numbered(decode(Transaction, row[0], self.path), row[1], row[2]) for row in rows]
 
     def transaction_ids(self) -> set[str]:
         """Return the ids of the history."""
-        return {str(row[0]) for row in self._rows("SELECT id FROM transactions")}
+        return {str(row[0]) for row in self.rows("SELECT id FROM transactions")}
 
     def transaction(self, name: str) -> Transaction | None:
         """Return one transaction of the history."""
-        rows = self._rows("SELECT body, sequence, undone_by FROM transactions WHERE id = ?", [name])
-        return _numbered(_decode(Transaction, rows[0][0], self.path), rows[0][1], rows[0][2]) if rows else None
+        rows = self.rows("SELECT body, sequence, undone_by FROM transactions WHERE id = ?", [name])
+        return _numbered(decode(Transaction, rows[0][0], self.path), rows[0][1], rows[0][2]) if rows else None
 
     # --- candidates ---
 
     def hold(self, token: str, kind: str, staging: str | None, expires: float, body: str) -> None:
         """Keep a candidate under the SHA-256 of its token."""
         fs.tell("record", "hold")
-        with self._writing():
+        with self.writing():
             self._connection.execute(
                 "INSERT INTO candidates (token, kind, staging, expires, body) VALUES (?, ?, ?, ?, ?)",
                 (token, kind, staging, expires, body),
@@ -285,7 +291,7 @@ class Record:
 
     def candidate(self, token: str) -> tuple[str, str | None, float, bool, str | None] | None:
         """Return kind, staging, expiry, whether it was used, and body."""
-        rows = self._rows("SELECT kind, staging, expires, used, body FROM candidates WHERE token = ?", [token])
+        rows = self.rows("SELECT kind, staging, expires, used, body FROM candidates WHERE token = ?", [token])
         if not rows:
             return None
         kind, staging, expires, used, body = rows[0]
@@ -293,15 +299,15 @@ class Record:
 
     def held_staging(self) -> set[str]:
         """Return the staging folders that candidates wait in."""
-        return {str(row[0]) for row in self._rows("SELECT staging FROM candidates WHERE staging IS NOT NULL")}
+        return {str(row[0]) for row in self.rows("SELECT staging FROM candidates WHERE staging IS NOT NULL")}
 
     def has_expired(self, now: float) -> bool:
         """Whether a candidate waits that nobody can install any more."""
-        return bool(self._rows("SELECT 1 FROM candidates WHERE staging IS NOT NULL AND expires <= ? LIMIT 1", [now]))
+        return bool(self.rows("SELECT 1 FROM candidates WHERE staging IS NOT NULL AND expires <= ? LIMIT 1", [now]))
 
     def expire(self, now: float, forget_before: float) -> None:
         """Let go of candidates whose time is over; that they were there is remembered for a while."""
-        with self._writing():
+        with self.writing():
             self._connection.execute(
                 "UPDATE candidates SET staging = NULL, body = NULL WHERE expires <= ? AND body IS NOT NULL", (now,)
             )
@@ -309,41 +315,10 @@ class Record:
 
     def release(self, token: str) -> None:
         """Let go of one candidate: its token is spent."""
-        with self._writing():
+        with self.writing():
             self._connection.execute(
                 "UPDATE candidates SET used = 1, staging = NULL, body = NULL WHERE token = ?", (token,)
             )
-
-    # --- care ---
-
-    def faults(self) -> list[str]:
-        """Return what SQLite's own check of the file finds; empty when all is well."""
-        found = [str(row[0]) for row in self._rows("PRAGMA quick_check(5)")]
-        return [] if found == ["ok"] else found
-
-    def unreadable(self) -> list[tuple[str, str, str]]:
-        """Return table, key and body of every row that is not of our form."""
-        found: list[tuple[str, str, str]] = []
-        tables: tuple[tuple[str, str, type], ...] = (
-            ("items", "name", Item),
-            ("journal", "id", Transaction),
-            ("transactions", "id", Transaction),
-        )
-        for table, key, kind in tables:
-            for name, body in self._rows(f"SELECT {key}, body FROM {table}"):  # noqa: S608
-                try:
-                    _decode(kind, body, self.path)
-                except Damaged:
-                    found.append((table, str(name), str(body)))
-        return found
-
-    def drop(self, rows: Iterable[tuple[str, str, str]]) -> None:
-        """Remove rows that `unreadable` returned."""
-        with self._writing():
-            for table, name, body in rows:
-                key = "name" if table == "items" else "id"
-                self._connection.execute(f"DELETE FROM {table} WHERE {key} = ? AND body = ?", (name, body))  # noqa: S608
-            self._bump()
 
     # --- inside a write transaction ---
 
@@ -376,13 +351,14 @@ class Record:
         if not rows or rows[0][0]:
             raise LibraryError("token-used", "the token was used meanwhile; preview again for another one")
 
-    def _bump(self) -> None:
+    def bump(self) -> None:
+        """Tell readers that what they read together may no longer belong together."""
         self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
 def read_transaction(body: str, path: str) -> Transaction:
     """Return a transaction from the journal. Raises Damaged where it is not of our form."""
-    return _decode(Transaction, body, path)
+    return decode(Transaction, body, path)
 
 
 def _numbered(transaction: Transaction, sequence: object, undone_by: object) -> Transaction:
@@ -391,7 +367,8 @@ def _numbered(transaction: Transaction, sequence: object, undone_by: object) -> 
     return replace(transaction, sequence=_int(sequence), undone_by=_text(undone_by))
 
 
-def _decode(kind: type[T], body: object, path: str) -> T:
+def decode(kind: type[T], body: object, path: str) -> T:
+    """Return a value from its row. Raises Damaged where it is not of our form."""
     try:
         return codec.decode(kind, json.loads(str(body)))
     except (ValueError, TypeError, RecursionError) as problem:

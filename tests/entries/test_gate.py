@@ -236,6 +236,13 @@ def test_a_path_at_the_depth_passes_and_one_deeper_is_a_fault_where_it_is() -> N
     assert paths(tree) == ["good/SKILL.md"]
 
 
+def test_the_deepest_path_is_what_the_report_of_budgets_shows() -> None:
+    for names, deepest in (((), 0), (("a/b/c", "d"), 3), (("d", "a/b"), 2)):
+        bundle = meter("bundle")
+        admit(listing(*names), bundle=bundle, archive=meter("archive"))
+        assert bundle.used("depth") == deepest
+
+
 def test_accents_written_apart_are_composed_and_that_is_said_once() -> None:
     tree = gate("demo/cafe\u0301.md", "demo/e\u0301te\u0301.md")
     assert paths(tree) == ["demo/caf\xe9.md", "demo/\xe9t\xe9.md"]

@@ -236,8 +236,10 @@ def test_a_file_that_changes_meanwhile(second: list[bytes]) -> None:
 
 def test_a_size_that_is_not_true() -> None:
     lie = ExportFile(path=RelPath.parse("x"), size=3, executable=False, chunks=lambda: [b"ab"])
+    out = io.BytesIO()
     with pytest.raises(Rejected):
-        write_skill_zip(io.BytesIO(), "demo", demo(lie), LIMITS)
+        write_skill_zip(out, "demo", demo(lie), LIMITS)
+    assert b"demo/x" not in out.getvalue(), "found before its header is written"
 
 
 def test_memory_does_not_grow_with_the_files() -> None:

@@ -293,6 +293,15 @@ def test_metadata_headers_in_a_row_are_counted() -> None:
         container(tar(*[comment] * 3, member("a", b"x")), headers=2).list(nothing)
 
 
+def test_all_metadata_together_is_held_to_a_limit() -> None:
+    part = pax(record("mtime", "1")) + member("a", b"x")
+    size = len(record("mtime", "1"))
+    assert container(tar(part, part), directory_bytes=2 * size).list(nothing)
+    with pytest.raises(BudgetExceeded) as exceeded:
+        container(tar(part, part), directory_bytes=2 * size - 1).list(nothing)
+    assert (exceeded.value.limit, exceeded.value.used) == ("directory_bytes", 2 * size)
+
+
 def test_entries_are_charged_before_they_are_kept() -> None:
     bundle = meter("bundle", entries=2)
     charged: list[str] = []
