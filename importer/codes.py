@@ -819,6 +819,74 @@ CODES: dict[str, tuple[str, str]] = {
         "An item is no longer as it was installed.",
         "Nothing, if the edits are yours; importer verify names the files.",
     ),
+    "consent-missing": (
+        "An install without a terminal was not confirmed.",
+        "Look at the preview, then give --yes or the token.",
+    ),
+    "decision-missing": (
+        "A conflict, an overwrite or a selection is still open.",
+        "Give the options that the message names.",
+    ),
+    "skill-not-found": (
+        "The preview behind a token showed no such skill.",
+        "Use one of the names that it showed.",
+    ),
+    "preview-text-left-out": (
+        "The text of a SKILL.md did not fit into the preview's budget; the skill is importable.",
+        "Preview that skill alone with --skill, or raise preview.text_bytes.",
+    ),
+    "source-host-unknown": (
+        "A URL of a host that is not known as a GitHub host.",
+        "Add the host to config.toml, or download the archive and preview the file.",
+    ),
+    "source-is-token": (
+        "A token was given where a source is expected.",
+        "Use `importer install TOKEN`.",
+    ),
+    "system-error": (
+        "The operating system refused something; the message names the path and the cause.",
+        "Mend the cause and try again; nothing was half done.",
+    ),
+    "internal-error": (
+        "A mistake of the importer's.",
+        "Report it with the output of the same command and --verbose.",
+    ),
+    "client-unknown": (
+        "There is no client of that id.",
+        "Use one of the ids that the message lists.",
+    ),
+    "client-no-place": (
+        "That client has no default place for its configuration.",
+        "Name the file: --merge FILE, or --file FILE.",
+    ),
+    "client-config-missing": (
+        "The client has no configuration at that place.",
+        "Name the file with --file.",
+    ),
+    "connector-name-clash": (
+        "Two documents of one package describe a connector of the same name.",
+        "Preview one of the documents by itself.",
+    ),
+    "export-merge-template": (
+        "A template cannot be merged into a client's configuration.",
+        "Leave out --format template, or --merge.",
+    ),
+    "export-one-template": (
+        "A template describes one connector.",
+        "Export them one by one.",
+    ),
+    "export-output-exists": (
+        "The output file is there already.",
+        "Choose another --output, or give --force.",
+    ),
+    "merge-file-changes": (
+        "The configuration was changed by another program during every try.",
+        "Close that program and merge again.",
+    ),
+    "merge-too-large": (
+        "The file is too large to be a configuration of servers.",
+        "Check the file's name.",
+    ),
     "library-stale": (
         "Something that the preview showed has changed since.",
         "Preview again and look at what is different.",

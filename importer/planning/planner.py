@@ -169,15 +169,16 @@ def _same_origin(recorded: Origin | None, incoming: Origin) -> bool:
 
 
 def _builtin_note(kind: str, name: str, root: str, differs: bool, builtin: str, version: str) -> Diagnostic:
+    code = "skill-builtin" if kind == "skill" else "connector-builtin"
     message = f"the {kind} {shown(name)} is built into the host application and is kept"
     if differs:
         return warning(
-            f"{kind}-builtin",
+            code,
             f"{message}; the package brings another one" + (f" ({version}, built in: {builtin})" if builtin else ""),
             root,
             name=name,
         )
-    return info(f"{kind}-builtin", message, root, name=name)
+    return info(code, message, root, name=name)
 
 
 def _connector(
@@ -299,10 +300,14 @@ def _references(
         for name in candidate.connector_ids
         if name not in offered and name not in snapshot.connectors and name not in snapshot.host.connectors
     ]
-    for field, kind, names in (("skill_ids", "skill", skills), ("connector_ids", "connector", connectors)):
+    unresolved = (
+        ("specialist-skill-unresolved", "skill_ids", "skill", skills),
+        ("specialist-connector-unresolved", "connector_ids", "connector", connectors),
+    )
+    for code, field, kind, names in unresolved:
         diagnostics.extend(
             warning(
-                f"specialist-{kind}-unresolved",
+                code,
                 f"the {kind} {shown(name)} is neither in the package nor installed; the specialist works without it",
                 f"specialist.json: {field}",
                 name=name,

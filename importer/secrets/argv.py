@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from importer.secrets import values
 from importer.secrets.findings import Finding, Level, finding, strongest
 from importer.secrets.names import Strength, is_credential_header, is_identifier, strength
-from importer.secrets.urls import json_pairs, packed_pairs, scan_url
+from importer.secrets.urls import json_pairs, packed_pairs, scan_url, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -229,7 +229,7 @@ def _opaque(arg: str, before: str) -> Iterator[_Judged]:
         name, _, value = arg.partition("=")
     elif (flag := _LONG.fullmatch(before)) and flag.group(2) is None:
         name = flag.group(1)
-    if is_identifier(name) or _names_a_place(value):
+    if is_identifier(name) or _names_a_place(value) or unpacked(value):
         return
     if values.is_opaque(value):
         yield _Judged(Level.LIKELY, "random-text", value)

@@ -50,9 +50,8 @@ def commands() -> str:
             for parameter in command.params
             if isinstance(parameter, click.Argument)
         )
-        lines.append(
-            f"| `importer {name} {usage}".rstrip().replace("|", "\\|") + f"` | {command.get_short_help_str(200)} |"
-        )
+        shown = f"importer {name} {usage}".rstrip().replace("|", "\\|")
+        lines.append(f"| `{shown}` | {command.get_short_help_str(200)} |")
     lines.append("")
     lines.append("Common options stand before or after the command; `importer COMMAND --help` lists the others.")
     return "\n".join(lines)
@@ -111,6 +110,8 @@ def transcript() -> str:
         terminal.run(f"importer install {token}")
         terminal.run("importer list")
         terminal.run("importer verify")
+        terminal.run("importer export skill table-audit --output table-audit.zip")
+        terminal.run("importer preview table-audit.zip --quiet")
         return f"```console\n{terminal.text()}\n```"
 
 
@@ -139,8 +140,16 @@ def json_reports() -> str:
     return "\n".join(lines)
 
 
+def clients() -> str:
+    """Return the table of clients."""
+    from importer.exporters.clients import table
+
+    return table().rstrip("\n")
+
+
 PARTS = {
     "budgets": budgets,
+    "clients": clients,
     "codes": codes,
     "commands": commands,
     "transcript": transcript,

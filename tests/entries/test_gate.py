@@ -90,6 +90,11 @@ def test_a_folder_may_be_listed_twice() -> None:
     assert codes(gate(*GOOD, "demo/", "demo/")) == []
 
 
+def test_only_a_folder_may_end_with_a_slash_and_needs_none() -> None:
+    assert refusal(lambda: gate(*GOOD, listed("demo/x/", EntryKind.FILE))) == ["path-unsafe"]
+    assert codes(gate(*GOOD, listed("demo/xy", EntryKind.DIRECTORY), "demo/x")) == []
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -200,10 +205,15 @@ def test_noise_is_dropped_and_said(name: str) -> None:
     )
 
 
-def test_noise_is_said_once_with_a_count() -> None:
+def test_noise_is_said_once_with_a_count_and_the_first_names() -> None:
     tree = gate(*GOOD, *NOISE)
     assert len(tree.notes) == 1
-    assert tree.notes[0].facts["count"] == len(NOISE)
+    assert (tree.notes[0].facts["count"], tree.notes[0].facts["names"]) == (len(NOISE), NOISE[:5])
+    assert tree.notes[0].message.startswith("8 entries that")
+    assert tree.notes[0].message.endswith("and 3 more")
+    one = gate(*GOOD, NOISE[1]).notes[0].message
+    assert one.startswith("1 entry that")
+    assert one.endswith("demo/.DS_Store")
 
 
 @pytest.mark.parametrize(
@@ -247,6 +257,8 @@ def test_accents_written_apart_are_composed_and_that_is_said_once() -> None:
     tree = gate("demo/cafe\u0301.md", "demo/e\u0301te\u0301.md")
     assert paths(tree) == ["demo/caf\xe9.md", "demo/\xe9t\xe9.md"]
     assert [(note.code, note.facts["count"]) for note in tree.notes] == [("name-normalised", 2)]
+    many = gate(*(f"{number}e\u0301" for number in range(7))).notes[0]
+    assert (many.facts["count"], many.facts["names"]) == (7, [f"{number}\xe9" for number in range(5)])
 
 
 def test_special_files_and_hard_links_are_faults_that_say_what_they_are() -> None:

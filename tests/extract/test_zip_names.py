@@ -93,7 +93,7 @@ def test_a_unicode_path_beside_a_name_in_a_code_page() -> None:
     refused(data, "path-encoding", says="--name-encoding")
     assert read(data, name_encoding="cp437").names == [RESUME]
     refused(data, says="0x7075", name_encoding="cp1252")
-    other = unicode_name("evil.txt".encode(), raw)
+    other = unicode_name(b"evil.txt", raw)
     refused(archive([plain(raw, central_extra=other)]), says="0x7075", name_encoding="cp437")
 
 
