@@ -97,6 +97,8 @@ def merge_connectors(
             result = merge(existing, rendered, client, wanted.choices, os.path.basename(place))
             if dry_run or not result.ready or not result.changed:
                 break
+            if existing is None:
+                _make_place(place, own=not file)
             backup = _keep_backup(place, existing)
             if _hash(_read(place)) == result.base:
                 fs.write_whole(place, [result.content], replace=True, mode=0o600)
@@ -221,6 +223,22 @@ def _read(path: str) -> bytes | None:
         message = f"{shown(path, 400)} has more than {MAX_CONFIG:,} bytes: that is no configuration of servers"
         raise Rejected([error("merge-too-large", message, path)])
     return data
+
+
+def _make_place(path: str, *, own: bool) -> None:
+    """Make the folder of a client's own place; the folder of a file that a person named is there already."""
+    folder = os.path.dirname(path)
+    if os.path.isdir(folder):
+        return
+    if not own:
+        raise ImporterError(
+            "system-error",
+            f"{shown(path, 400)} cannot be written: there is no folder {shown(folder, 400)}; check the spelling, or "
+            "make the folder first",
+            Status.FAILED,
+            path=path,
+        )
+    fs.make_folders(folder, 0o700)
 
 
 def _hash(data: bytes | None) -> str | None:

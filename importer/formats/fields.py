@@ -79,7 +79,7 @@ class FieldReader:
             self.error(f"line {line}: the description cannot be read; write it in quotes", line, reason="unreadable")
             return
         near = next((key for key in values if key.strip().lower() == "description"), "")
-        hint = f"; found '{shown(near, 60)}': field names are lowercase" if near else ""
+        hint = f", found '{shown(near, 60)}': field names are lowercase" if near else f", found {listed(list(values))}"
         self.error(
             f"the frontmatter has no 'description'{hint}; say in 1 to {MAX_DESCRIPTION:,} characters what the skill "
             "does and when to use it",
@@ -244,8 +244,8 @@ class FieldReader:
         hint = "; a version belongs into metadata.version" if "version" in names else ""
         self.warn(
             "skill-field-unknown",
-            f"{counted(len(names), 'field')} that the specification does not know: {listed(names, 12)}{hint}; they are "
-            "kept as they are, an agent may ignore them or refuse the skill",
+            f"{counted(len(names), 'field')} that the specification does not know: {listed(names, 12)}{hint}; kept as "
+            "written, and an agent may ignore that or refuse the skill",
             line,
             fields=[shown(name, 80) for name in names[:100]],
         )

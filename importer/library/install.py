@@ -15,7 +15,7 @@ from importer.library import transact
 from importer.library.candidates import rfc3339, token_hash
 from importer.library.disk import DiskTree, compare, read_items
 from importer.library.errors import LibraryError, stale
-from importer.library.layout import item_name
+from importer.library.layout import FOLDERS, item_name
 from importer.library.rows import Change, Item, Move, State, Transaction
 from importer.model import (
     Disposition,
@@ -118,8 +118,8 @@ class Installation:
         except OSError as problem:
             raise fs.explained(problem, self.layout.staging) from problem
         self._check(coming)
+        makes = self._folders(coming)
         moves: list[Move] = []
-        made = self._make_folders(coming)
         try:
             for item in coming:
                 moves += self._moves(item, changes)
@@ -131,13 +131,10 @@ class Installation:
                 origin=self.origin,
                 changes=tuple(changes),
                 moves=tuple(moves),
+                makes=makes,
                 token=token_hash(self.token) if self.token is not None else None,
             )
             transact.execute(self.layout, self.record, transaction, self.expected)
-        except BaseException:
-            for folder in reversed(made):
-                fs.remove_folder(folder)
-            raise
         finally:
             self._drop_incoming(coming)
         return Applied(
@@ -286,24 +283,24 @@ class Installation:
         if coming:
             self.staging.folder.sync()
 
-    def _make_folders(self, coming: list[_Coming]) -> list[str]:
+    def _folders(self, coming: list[_Coming]) -> tuple[str, ...]:
+        """Return the folders of kinds that must be made; refuse what stands in the place of one."""
         made: list[str] = []
         for kind in dict.fromkeys(item.kind for item in coming):
             folder = self.layout.folder(kind)
-            if os.path.islink(folder) and not os.path.exists(folder):
+            if os.path.isdir(folder):
+                continue
+            if os.path.islink(folder):
                 raise LibraryError(
                     "disk-failed",
-                    f"{shown(folder, 400)} is a link to {shown(os.readlink(folder), 400)}, which does not exist; "
+                    f"{shown(folder, 400)} is a link to {shown(os.readlink(folder), 400)}, which is no folder; "
                     "make that folder or remove the link",
                     folder,
                 )
-            try:
-                made += fs.make_folders(folder)
-                for path in made:
-                    fs.sync_folder(os.path.dirname(path))
-            except OSError as problem:
-                raise fs.explained(problem, folder) from problem
-        return made
+            if os.path.lexists(folder):
+                raise LibraryError("disk-failed", f"{shown(folder, 400)} is no folder; move it away", folder)
+            made.append(FOLDERS[kind])
+        return tuple(made)
 
     def _moves(self, item: _Coming, changes: list[Change]) -> list[Move]:
         moves: list[Move] = []

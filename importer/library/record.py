@@ -269,9 +269,9 @@ class Record:
         rows = self.rows("SELECT body, sequence, undone_by FROM transactions ORDER BY sequence")
         return [_numbered(decode(Transaction, row[0], self.path), row[1], row[2]) for row in rows]
 
-    def transaction_ids(self) -> set[str]:
-        """Return the ids of the history."""
-        return {str(row[0]) for row in self.rows("SELECT id FROM transactions")}
+    def transaction_ids(self) -> dict[str, bool]:
+        """Return the ids of the history, and whether each was rolled back."""
+        return {str(row[0]): row[1] is not None for row in self.rows("SELECT id, undone_by FROM transactions")}
 
     def transaction(self, name: str) -> Transaction | None:
         """Return one transaction of the history."""

@@ -352,7 +352,7 @@ def _kept(
                 unit = parent
                 break
         units[unit] = None
-    skeleton = f"{taken.partition(f'/{transaction}/')[0]}/{transaction}/kept/{target}"
+    skeleton = f"{taken.partition(f'/{transaction}/')[0]}/{transaction}/{transact.KEPT}/{target}"
     needed = {""} | {parent for unit in units for parent in _parents(unit)}
     for folder in sorted(needed):
         source = layout.full(f"{target}/{folder}" if folder else target)

@@ -112,6 +112,8 @@ class Transaction:
     origin: Origin | None
     changes: tuple[Change, ...]
     moves: tuple[Move, ...] = ()
+    makes: tuple[str, ...] = ()
+    """Folders of kinds that there were none of before; relative to the root."""
     token: str | None = None
     """SHA-256 of the token that it spends."""
     undoes: str | None = None

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from importer.library.rows import Move, Transaction
 
 MANIFEST = "transaction.json"
+KEPT = "kept"
+"""The folder in a transaction's trash for the empty folders that a person's own files go back into."""
 
 
 def new_id() -> str:
@@ -73,12 +75,23 @@ def execute(
         _drop_trash(layout, transaction)
         raise
     try:
+        _make_folders(layout, transaction)
         _move_all(layout, transaction, expected or {})
         _sync(layout, transaction.moves)
         record.commit(transaction)
     except BaseException:
         _after_failure(layout, record, transaction)
         raise
+
+
+def _make_folders(layout: Layout, transaction: Transaction) -> None:
+    for path in transaction.makes:
+        full = layout.full(path)
+        try:
+            fs.make_folders(full)
+            fs.sync_folder(os.path.dirname(full))
+        except OSError as problem:
+            raise fs.explained(problem, full) from problem
 
 
 def _move_all(layout: Layout, transaction: Transaction, expected: Mapping[str, DiskTree]) -> None:
@@ -226,6 +239,9 @@ def take_back(layout: Layout, transaction: Transaction) -> list[str]:
             fs.rename(target, source)
         except OSError as problem:
             raise fs.explained(problem, _known(layout, move), "bring back") from problem
+    for path in transaction.makes:
+        if os.path.isdir(layout.full(path)) and not os.path.islink(layout.full(path)):
+            fs.remove_folder(layout.full(path))
     _sync(layout, transaction.moves)
     return displaced
 
@@ -296,13 +312,15 @@ def recover(layout: Layout, record: Record) -> list[Diagnostic]:
 
 
 def tidy(layout: Layout, record: Record) -> None:
-    """Remove the empty folders of transactions that ended before they began. The caller is the writer; no journal."""
+    """Remove empty folders in the trash: of transactions that ended before they began, or whose last step was cut off.
+
+    The caller is the writer, and there is no journal.
+    """
     known = record.transaction_ids()
     for area in layout.areas():
         base = f"{layout.full(area)}/trash"
         for name in os.listdir(base) if os.path.isdir(base) else ():
-            if name not in known:
-                drop_empty(f"{base}/{name}")
+            drop_empty(f"{base}/{name}" if known.get(name, True) else f"{base}/{name}/{KEPT}")
         if os.path.isabs(area):
             drop_incoming(area)
 

@@ -77,7 +77,7 @@ class Writer:
         work = removal(library.view(), self.record, plan, now, at=self._now(), command=command, token=spent)
         transact.execute(self.layout, self.record, work.transaction, work.expected, work.folders)
         for root in transact.trash_roots(work.transaction):
-            transact.drop_empty(f"{self.layout.full(root)}/kept")
+            transact.drop_empty(f"{self.layout.full(root)}/{transact.KEPT}")
         return Applied(
             transaction=work.transaction.id,
             removed=_outcomes(work.transaction, {"removed"}),

@@ -43,7 +43,7 @@ def test_the_whole_way_for_each_sample(sample: str, run: Run, library: Path) -> 
     assert run("verify", "--json").status == 0
     again = run("preview", SAMPLES / sample, "--json")
     assert again.status == 0
-    assert {d for d in again.dispositions().values()} == {("reuse", "identical")}
+    assert set(again.dispositions().values()) == {("reuse", "identical")}
     for name in shown.dispositions():
         root = next(s["root"] for s in shown.json["skills"] if s["name"] == name)
         assert everything(library / "skills" / name) == everything(SAMPLES / sample / root)

@@ -21,7 +21,7 @@ from tests.extract.zip_reading import budgets, read, refused
 BACKENDS = [backend for backend in (zlib_backend(), zlib_ng_backend()) if backend is not None]
 A = Item(name=b"a.txt", content=b"alpha " * 20)
 B = Item(name=b"b.txt", content=b"beta " * 20)
-LARGE = bytes(random.Random(5).choices(b"abcdefgh \n", k=300_000))  # noqa: S311 # no secret
+LARGE = bytes(random.Random(5).choices(b"abcdefgh \n", k=300_000))
 
 
 @pytest.fixture(params=BACKENDS, ids=lambda backend: backend.name)

@@ -241,7 +241,7 @@ def record_of(root: Path | str) -> dict[str, object]:
     """Return everything that the record holds, transactions by what they did."""
     record = Record.open(f"{os.fspath(root)}/.importer/library.db")
     if record is None:
-        return {}
+        return {"items": {}, "owners": {}, "settings": [], "history": []}
     try:
         assert record.journal() == []
         return {
@@ -262,13 +262,24 @@ def _plain(item: Item) -> Item:
 
 
 def whole(root: Path | str) -> tuple[dict[str, str], dict[str, object]]:
-    """Return record and files of a library, to compare with another moment; ids of transactions are left out."""
+    """Return record and files of a library, to compare with another moment; a transaction's id becomes its number."""
+    numbers = {name: f"transaction {number}" for number, name in enumerate(_ids(root))}
     files: dict[str, str] = {}
     for path, what in visible(root).items():
         parts = path.split("/")
         if parts[0] == ".importer" and len(parts) > 2:
-            parts[2] = "TRANSACTION"
+            parts[2] = numbers.get(parts[2], parts[2])
             if parts[-1] == "transaction.json":
                 what = "manifest"  # noqa: PLW2901
         files["/".join(parts)] = what
     return files, record_of(root)
+
+
+def _ids(root: Path | str) -> list[str]:
+    record = Record.open(f"{os.fspath(root)}/.importer/library.db")
+    if record is None:
+        return []
+    try:
+        return [transaction.id for transaction in record.transactions()]
+    finally:
+        record.close()

@@ -1,4 +1,4 @@
-"""The four things that change a library, each over a library in which it matters: what they are tried on, everywhere."""
+"""Everything that changes a library, each over a library in which it matters: what is tried at every operation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Story:
     """A library as it was, and one change to it."""
 
     name: str
-    prepare: Callable[[Path], object]
-    act: Callable[[Path], object]
+    prepare: Callable[[Path], None]
+    act: Callable[[Path], None]
 
 
 def _furnish(root: Path) -> None:
@@ -73,13 +73,29 @@ def _last(root: Path) -> str:
         return library.history()[0].id
 
 
+def _nothing(_root: Path) -> None:
+    return
+
+
+def _after(*steps: Callable[[Path], None]) -> Callable[[Path], None]:
+    def prepare(root: Path) -> None:
+        for step in (_furnish, *steps):
+            step(root)
+
+    return prepare
+
+
+def _roll_back(root: Path) -> None:
+    rollback(root, _last(root))
+
+
 STORIES = (
     Story("install", _furnish, _install),
-    Story("first-install", lambda root: None, _install),
+    Story("first-install", _nothing, _install),
     Story("replace", _furnish, _replace),
     Story("remove-specialist", _furnish, _remove_specialist),
     Story("remove-skill", _furnish, _remove_skill),
-    Story("roll-back-replace", lambda r: (_furnish(r), _replace(r)), lambda r: rollback(r, _last(r))),
-    Story("roll-back-removal", lambda r: (_furnish(r), _remove_skill(r)), lambda r: rollback(r, _last(r))),
-    Story("roll-back-install", lambda r: (_furnish(r), _install(r)), lambda r: rollback(r, _last(r))),
+    Story("roll-back-replace", _after(_replace), _roll_back),
+    Story("roll-back-removal", _after(_remove_skill), _roll_back),
+    Story("roll-back-install", _after(_install), _roll_back),
 )

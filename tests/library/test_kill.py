@@ -76,3 +76,50 @@ def test_the_stories_stop_at_hundreds_of_points(quick: Path) -> None:
     assert {"rename", "create", "write", "mkdir", "fsync-folder", "sync-tree", "record", "unlink", "rmdir"} <= set(
         counted
     )
+
+
+@pytest.mark.parametrize("name", ["replace", "remove-skill", "roll-back-removal"])
+def test_killed_again_while_it_recovers_nothing_is_lost(name: str, quick: Path) -> None:
+    story = next(story for story in STORIES if story.name == name)
+    template = quick / "template"
+    story.prepare(template)
+    before = whole(template)
+    counted = quick / "counted"
+    shutil.copytree(template, counted, symlinks=True)
+    names = operations(lambda: story.act(counted))
+    after = whole(counted)
+    renames = [number for number, operation in enumerate(names) if operation == "rename"]
+    assert renames
+    for number in (renames[0] + 1, renames[-1], renames[-1] + 1):
+        broken = quick / f"broken-{number}"
+        shutil.copytree(template, broken, symlinks=True)
+        assert killed_at(number, lambda root=broken: story.act(root))  # type: ignore[misc]
+        for again in range(MOST):
+            root = quick / f"run-{number}-{again}"
+            shutil.copytree(broken, root, symlinks=True)
+            killed = killed_at(again, lambda root=root: Library.open(root).close())  # type: ignore[misc]
+            with _settled(root):
+                assert whole(root) in (before, after), (number, again)
+            shutil.rmtree(root)
+            if not killed:
+                break
+        assert again > 3
+
+
+def test_the_next_command_says_what_became_of_it(quick: Path) -> None:
+    story = next(story for story in STORIES if story.name == "replace")
+    template = quick / "template"
+    story.prepare(template)
+    counted = quick / "counted"
+    shutil.copytree(template, counted, symlinks=True)
+    names = operations(lambda: story.act(counted))
+    first = names.index("rename")
+    commit = len(names) - 1 - names[::-1].index("rename") + 1
+    for number, outcome in ((first + 1, "taken-back"), (commit, "finished")):
+        root = quick / outcome
+        shutil.copytree(template, root, symlinks=True)
+        assert killed_at(number, lambda root=root: story.act(root))  # type: ignore[misc]
+        with Library.open(root) as library:
+            assert [(d.code, d.facts["outcome"]) for d in library.notices] == [("library-recovered", outcome)]
+        with Library.open(root) as library:
+            assert library.notices == []

@@ -19,7 +19,10 @@ MAX_BYTES = 4 * 1024 * 1024
 SERVER_ROOTS = ("mcpServers", "servers", "context_servers", "mcp_servers")
 ADDRESSES = ("url", "serverUrl", "httpUrl")
 TRANSPORT_KEYS = ("type", "transport", "transportType")
-_MARKS = re.compile(rb'"(?:mcpServers|context_servers|mcp_servers|command|url|serverUrl|httpUrl|transport)"')
+_MARKS = re.compile(
+    rb'"(?:mcpServers|servers|context_servers|mcp_servers|command|url|serverUrl|httpUrl|transport|required_secrets'
+    rb'|packages|remotes)"|open-science\.|server\.schema\.json'
+)
 _BROKEN = re.compile(r'"(?:mcpServers|context_servers|open-science\.connector)"')
 TOML = re.compile(r"^\s*\[\s*mcp_servers\b", re.MULTILINE)
 
@@ -53,7 +56,7 @@ def looks_like_connectors(data: bytes) -> bool:
         return False
     if TOML.search(decoded.text):
         return True
-    if not _MARKS.search(data) and TEMPLATE_KIND.encode() not in data and b'"packages"' not in data:
+    if not _MARKS.search(data):
         return False
     if not decoded.text.lstrip(" \t\r\n").startswith(("{", "/")):
         return False

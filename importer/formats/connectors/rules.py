@@ -128,10 +128,10 @@ def _sign_in(draft: Draft, report: Report) -> None:
         return
     for key in ("client_metadata_url", "authorization_server_url", "redirect_uri"):
         value = oauth.get(key)
-        if isinstance(value, str):
+        if isinstance(value, str) and value:  # what is blank was said where it was read
             _address(value, f"oauth.{key}", draft, report)
     redirect = oauth.get("redirect_uri")
-    if isinstance(redirect, str):
+    if isinstance(redirect, str) and redirect:
         parts = take_apart(redirect)
         wrong = parts.scheme != "http" or parts.host != "127.0.0.1" or parts.fragment or "#" in redirect
         if not parts.fault and (wrong or parts.user_info):
@@ -149,8 +149,8 @@ def _sign_in(draft: Draft, report: Report) -> None:
     client_id = oauth.get("client_id")
     if isinstance(client_id, str):
         _length(client_id, "oauth.client_id", MAX_CLIENT_ID, report)
-        if not client_id.strip() or _CONTROL.search(client_id):
-            report.error(INVALID, "oauth.client_id", "it is blank or holds a control character")
+        if _CONTROL.search(client_id):
+            report.error(INVALID, "oauth.client_id", "it holds a control character")
 
 
 def _across(draft: Draft, report: Report) -> None:

@@ -1,4 +1,5 @@
 """Every rule and every length of the template: one change to a good one, and the good one beside it."""
+# ruff: noqa: E501  # one case a line or more reads best
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ FAULTS: list[tuple[Json, str]] = [
     (signed_in(token_url="https://h.example"), "oauth.token_url"), (signed_in(authorization_server_url=None), "oauth.client_id"),
     (signed_in(authorization_server_url="h"), "oauth.authorization_server_url"),
     (signed_in(client_metadata_url="https://c.example"), "oauth.client_metadata_url"),
-    (signed_in(client_id=" "), "oauth.client_id"), (signed_in(scopes=["s"] * 33), "oauth.scopes"),
+    (signed_in(client_id=" "), "oauth.client_id"), (signed_in(client_id=3), "oauth.client_id"), (signed_in(client_id="a\0"), "oauth.client_id"), (signed_in(scopes=["s"] * 33), "oauth.scopes"),
     (signed_in(scopes=["s" * 129]), "oauth.scopes[0]"), (signed_in(scopes=["a b"]), "oauth.scopes[0]"),
     (signed_in(scopes="read"), "oauth.scopes"), (signed_in(redirect_uri="https://127.0.0.1/"), "oauth.redirect_uri"),
     (signed_in(redirect_uri="http://localhost/"), "oauth.redirect_uri"),
