@@ -525,10 +525,6 @@ CODES: dict[str, tuple[str, str]] = {
         "What was typed as the source is neither a path nor a URL nor any other reference.",
         "Give a path, a URL, OWNER/REPO, or the token of a preview.",
     ),
-    "source-not-found": (
-        "There is no such file or folder, and the text is no other kind of reference.",
-        "Check the spelling and the folder that you are in.",
-    ),
     # github
     "github-reference-invalid": (
         "A reference to a repository that is malformed, or that names its ref in two ways.",

@@ -85,6 +85,15 @@ def _read(session: Session, reading: Callable[[View], T]) -> T:
         raise machine_error(problem, "reading the library") from problem
 
 
+def place_in_source(item: Listed) -> str:
+    """Return the folder of something installed in the source that it came from; a nested archive counts as one."""
+    record = item.item
+    if record is None or record.origin is None:
+        return ""
+    root = record.text("root").partition("!/")[0]
+    return "/".join(part for part in (record.origin.resolved.get("path", ""), root) if part)
+
+
 def _listed_json(item: Listed) -> Report:
     record = item.item
     report: Report = {
@@ -129,6 +138,7 @@ def _shown_json(session: Session, item: Shown) -> Report:
     )
     record = item.listed.item
     if record is not None:
+        report["path"] = place_in_source(item.listed)
         report["details"] = {key: json.loads(json.dumps(value)) for key, value in record.details.items()}
     if item.listed.kind == "specialist":
         from importer.library.settings import specialist_settings

@@ -9,6 +9,7 @@ from budgets import BudgetExceeded
 from importer.app.clients import refused
 from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.github import github_settings
+from importer.app.inventory import place_in_source
 from importer.app.previewing import preview
 from importer.app.request import RecordedSource, Request
 from importer.app.results import Report, diagnostic_json
@@ -49,7 +50,7 @@ def standings(session: Session, names: Sequence[str] = (), *, no_cache: bool = F
     items = _wanted(session, names)
     asked = [item for item in items if item.item and item.item.origin and item.item.origin.kind == "github"]
     recorded = [
-        Recorded(name=f"{item.kind}:{item.name}", resolved=item.item.origin.resolved, path=_path(item))
+        Recorded(name=f"{item.kind}:{item.name}", resolved=item.item.origin.resolved, path=place_in_source(item))
         for item in asked
         if item.item is not None and item.item.origin is not None
     ]
@@ -155,15 +156,6 @@ def _wanted(session: Session, names: Sequence[str]) -> list[Listed]:
 
 def _root(item: Listed) -> str:
     return item.item.text("root") if item.item is not None else ""
-
-
-def _path(item: Listed) -> str:
-    """Return an item's folder in its repository."""
-    record = item.item
-    base = record.origin.resolved.get("path", "") if record is not None and record.origin is not None else ""
-    # A skill of a nested archive changes with the archive.
-    root = _root(item).partition("!/")[0]
-    return "/".join(part for part in (base, root) if part)
 
 
 def _standing(item: Listed, upstream: Upstream | None) -> Standing:

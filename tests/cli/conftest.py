@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from importer.cli import main
+
+if TYPE_CHECKING:
+    from tests.cli.scene import Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +70,20 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(library: Path) -> Run:  # noqa: ARG001, RUF100
     """Run the command against the fresh library."""
     return run_importer
+
+
+@pytest.fixture
+def scene(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    """A fresh library between folders that stay empty: HOME, the working folder and the folder for temporary files."""
+    from tests.cli.scene import Scene
+
+    empty = [tmp_path / name for name in ("home", "temporary", "working")]
+    for folder in empty:
+        folder.mkdir(exist_ok=True)
+    monkeypatch.setenv("TMPDIR", str(empty[1]))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.chdir(empty[2])
+    yield Scene(tmp_path, library)
+    for folder in empty:
+        assert list(folder.iterdir()) == [], folder
+    assert {path.name for path in tmp_path.iterdir()} <= {"home", "temporary", "working", "packages", "library"}

@@ -181,7 +181,7 @@ def test_zip_with_forced_zip64_fields(published: Path) -> None:
 
 
 def test_zip_of_its_standard_input_is_a_named_pipe(published: Path) -> None:
-    data = lost("zip", "-q - - < skill/SKILL.md", published)
+    data = lost("zip", "--version > /dev/null; cat skill/SKILL.md | zip -q - -", published)
     (entry,) = read(data).listed
     assert (entry.kind, entry.special) == (EntryKind.SPECIAL, "named pipe")
 
@@ -243,9 +243,9 @@ def honest(draw: st.DrawFn) -> Item:
     """Return an entry that says one thing, in one of the many ways in which tools say it."""
     streamed = draw(st.booleans())
     wide = draw(st.integers(0, 4)) == 0
-    item = Item(
+    return Item(
         name=draw(st.lists(SEGMENT, min_size=1, max_size=3).map("/".join)).encode(),
-        content=draw(CONTENT),
+        content=draw(CONTENT).replace(b"PK", b"pk"),
         method=draw(st.sampled_from([STORED, DEFLATED])),
         streamed=streamed,
         wide=wide,
@@ -256,7 +256,6 @@ def honest(draw: st.DrawFn) -> Item:
         central_extra=draw(st.sampled_from([b"", TIMES])),
         comment=draw(st.sampled_from([b"", b"note"])),
     )
-    return item
 
 
 @st.composite

@@ -218,10 +218,8 @@ def test_nobody_gets_another_s_answers(server: GitHubServer, made: GitRepo) -> N
     assert TOKEN.encode() not in held
 
 
-@pytest.mark.parametrize(
-    "spoil", [lambda value: value[:-1], lambda value: b"x" + value, lambda _: b"", lambda _: b"[]\n"]
-)
-def test_a_damaged_cache_is_no_answer(server: GitHubServer, made: GitRepo, spoil: object) -> None:
+@pytest.mark.parametrize("spoil", ["shorter", "longer", "empty", "a list"])
+def test_a_damaged_cache_is_no_answer(server: GitHubServer, made: GitRepo, spoil: str) -> None:
     server.add("acme/skills", made)
     cache = MemoryCache()
     read(server, settings=settings_for(server, cache=cache))

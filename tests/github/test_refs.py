@@ -75,12 +75,7 @@ def test_the_default_branch_is_asked(server: GitHubServer) -> None:
 def test_a_commit_is_a_ref(server: GitHubServer, made: GitRepo) -> None:
     commit = made.resolve("feature/x")
     assert commit
-    for text in (
-        f"acme/skills#{commit}",
-        f"acme/skills@{commit}",
-        f"acme/skills@{commit}/{DEEP}",
-        f"acme/skills@{commit[:10]}",
-    ):
+    for tail in (f"#{commit}", f"@{commit}", f"@{commit}/{DEEP}", f"@{commit[:10]}"):
         assert read(server, f"acme/skills{tail}", deliver=False).resolved["commit"] == commit
 
 

@@ -19,6 +19,8 @@ from tests.library.scenes import whole
 from tests.library.stories import STORIES, Story
 
 MOST = 2000
+TURNS = {"rename", "record", "fsync-folder", "sync-tree"}
+"""Operations before which a cut is tried: between two others of a kind there is nothing new to lose."""
 
 
 @dataclass
@@ -74,11 +76,11 @@ def test_after_a_power_cut_it_is_as_before_or_as_after(story: Story, quick: Path
     done = quick / "done"
     if template.exists():
         shutil.copytree(template, done, symlinks=True)
-    count = len(operations(lambda: story.act(done)))
+    names = operations(lambda: story.act(done))
     after = whole(done)
     log = quick / "log"
-    for number in range(count):
-        for most in (MOST, 1, 3):
+    for number in (n for n, name in enumerate(names) if name in TURNS):
+        for most in (MOST, 1):
             root = quick / f"run-{number}-{most}"
             if template.exists():
                 shutil.copytree(template, root, symlinks=True)
