@@ -29,6 +29,10 @@ CODES: dict[str, tuple[str, str]] = {
         "For Deflate64 install the extra 'deflate64'; otherwise ask for an archive with Deflate, or preview the folder.",
     ),
     # sources
+    "source-unrecognised": (
+        "What was typed as the source is neither a path nor a URL nor any other reference.",
+        "Give a path, a URL, OWNER/REPO, or the token of a preview.",
+    ),
     "source-not-found": (
         "Nothing is at that path.",
         "Check the spelling and the folder that you are in.",
@@ -519,11 +523,6 @@ CODES: dict[str, tuple[str, str]] = {
     "client-input-missing": (
         "A placeholder asks for an input that is not declared.",
         "Declare it in inputs.",
-    ),
-    # sources
-    "source-unrecognised": (
-        "What was typed as the source is neither a path nor a URL nor any other reference.",
-        "Give a path, a URL, OWNER/REPO, or the token of a preview.",
     ),
     # github
     "github-reference-invalid": (

@@ -125,8 +125,6 @@ def fold_key(text: str) -> str:
 def _refuse_dangerous(text: str) -> None:
     if not text:
         raise PathRefused(text, "the name is empty", Reach.WHOLE)
-    if "\0" in text:
-        raise PathRefused(text, "the name holds a NUL character", Reach.WHOLE)
     if text.startswith("/"):
         raise PathRefused(text, "the path is absolute", Reach.WHOLE)
     if "\\" in text:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from importer.app.reading import Held, PackageReader
+from importer.app.request import NoProgress
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
 from importer.digests import tree_digest
 from importer.entries import as_warning
@@ -59,7 +60,9 @@ def read_package(
         return _connectors(request, meters, [(opened.label, opened.document)], opened.label)
     if opened.container is None:
         raise Rejected([error("package-unrecognised", "there is nothing to read")])
-    reader = PackageReader(staged, meters, request, session.settings.progress)
+    # What is fetched from a repository is told by its container, file by file.
+    progress = NoProgress() if opened.container.kind == "github" else session.settings.progress
+    reader = PackageReader(staged, meters, request, progress)
     try:
         held = reader.open(opened.container, "", inner=False)
         match held.layout.kind:

@@ -271,7 +271,7 @@ class PackageReader:
                     if relative is not None:
                         self.staged.place(entry, item.folder, relative)
                         wanted.append(entry)
-            self.progress.expect(len(wanted), sum(entry.size for entry in wanted))
+            self.progress.expect(0, sum(entry.size for entry in wanted))
             held.container.deliver(wanted, self.staged, self._charge_bytes(held.prefix))
             held.container.verify_rest(self._charge_nothing)
 

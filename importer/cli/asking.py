@@ -27,6 +27,7 @@ def ask(result: Preview, choices: Choices, console: Console) -> Choices:
     if plan is None:
         return choices
     answers = dict(choices.by_name)
+    console.fail("")
     for name in plan.choices_needed:
         console.fail(f"{shown(name)} is installed and differs.")
         answer = click.prompt(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 Report = dict[str, Any]
 
 TITLES = (("error", "Errors"), ("warning", "Warnings"), ("info", "Notes"))
+_ANSWERS = (("choose:", "installed"), ("    or:", "incoming"))
 COLOURS = {"install": "green", "reuse": "blue", "conflict": "red", "replace": "yellow"}
 
 
@@ -128,7 +129,7 @@ def _difference_lines(item: Report, name: str, console: Console) -> list[str]:
             said.append(f"used by {_names(installed['users'])}")
     lines = [line for text in said for line in console.wrapped(text, " " * 12)]
     if item["disposition"] == "conflict":
-        lines.append(f"            choose: --choose {shown(name)}=installed  or  --choose {shown(name)}=incoming")
+        lines += [f"            {word} --choose {shown(name)}={answer}" for word, answer in _ANSWERS]
     if item["disposition"] == "replace":
         lines += console.wrapped("what is replaced goes to the trash and can be brought back", " " * 12)
     return lines

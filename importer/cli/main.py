@@ -101,7 +101,7 @@ def _guarded(arguments: list[str], console: Console) -> int:
         return usage_ended(problem, console)
     except (click.Abort, KeyboardInterrupt):
         clear()
-        console.fail("importer: stopped; nothing was changed that is not named above, and nothing is half done")
+        console.fail("importer: stopped; nothing is half done")
         return INTERRUPTED
     except BrokenPipeError:
         raise

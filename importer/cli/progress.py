@@ -81,7 +81,7 @@ class TerminalProgress:
 
             console = RichConsole(stderr=True, no_color=not self._colour)
             self._bar = Progress(
-                TextColumn("{task.fields[files]} files"),
+                TextColumn("{task.fields[files]}"),
                 BarColumn(),
                 DownloadColumn(True),
                 console=console,
@@ -94,5 +94,5 @@ class TerminalProgress:
                 self._task,
                 completed=self._bytes[0],
                 total=self._bytes[1] or None,
-                files=f"{self._files[0]:,} of {self._files[1]:,}",
+                files=f"{self._files[0]:,} of {self._files[1]:,} files" if self._files[1] else "reading",
             )

@@ -82,6 +82,7 @@ class _Resolver:
         self._links = {link.path.text: link for link in links}
         self._files = {entry.path.text: entry for entry in files}
         self._sorted = sorted(texts)
+        self._known = set(texts)
 
     def follow(self, link: Link) -> Entry:
         for _ in range(MAX_HOPS):
@@ -113,24 +114,18 @@ class _Resolver:
                     raise _Refused("outside", "points outside the package")
                 at.pop()
                 continue
-            if named and "/".join(at) in self._links:
+            if "/".join(at) in self._links:
                 raise _Refused("through-link", "leads through another link to a folder")
             named = True
             at.append(segment)
-        if not at or not named:
-            raise _Refused("folder", "points at a folder")
-        if target.endswith(("/", "/.")):
+        if not named or target.endswith(("/", "/.")):
             raise _Refused("folder", "points at a folder")
         return "/".join(at)
 
     def _no_file(self, at: str) -> _Refused:
-        index = bisect_left(self._sorted, at)
-        if index < len(self._sorted) and self._sorted[index] == at:
-            below = bisect_left(self._sorted, at + "/")
-            if below < len(self._sorted) and self._sorted[below].startswith(at + "/"):
-                return _Refused("folder", "points at a folder")
-            return _Refused("not-a-file", "points at something that is no file that could be taken")
         below = bisect_left(self._sorted, at + "/")
         if below < len(self._sorted) and self._sorted[below].startswith(at + "/"):
             return _Refused("folder", "points at a folder")
+        if at in self._known:
+            return _Refused("not-a-file", "points at something that is no file that can be taken")
         return _Refused("dangling", "points at nothing in the package")

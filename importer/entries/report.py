@@ -33,7 +33,6 @@ def share_faults(tree: Tree, roots: Sequence[str]) -> tuple[dict[str, tuple[Diag
     """
     known = set(roots)
     shares: dict[str, list[Diagnostic]] = {}
-    outside: list[Diagnostic] = []
     held: set[int] = set()
     for fault in tree.faults:
         at = fault.path
@@ -45,10 +44,8 @@ def share_faults(tree: Tree, roots: Sequence[str]) -> tuple[dict[str, tuple[Diag
         for root in mine:
             shares.setdefault(root, []).append(fault.diagnostic)
             held.add(id(fault.diagnostic))
-        if not mine:
-            outside.append(fault.diagnostic)
     # A collision has two sides: where a root holds one of them, it is no longer news for the rest.
-    left = _each_once(diagnostic for diagnostic in outside if id(diagnostic) not in held)
+    left = _each_once(fault.diagnostic for fault in tree.faults if id(fault.diagnostic) not in held)
     return {root: _each_once(share) for root, share in shares.items()}, tuple(as_warning(one) for one in left)
 
 

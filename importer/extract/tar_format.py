@@ -22,6 +22,13 @@ MAX_SIZE = (1 << 63) - 1
 _POSIX = b"ustar\x0000"
 _GNU = b"ustar  \x00"
 _OLD = bytes(8)
+_NUMBERS = (
+    (108, 116, "owner"),
+    (116, 124, "group"),
+    (136, 148, "time"),
+    (329, 337, "device number"),
+    (337, 345, "device number"),
+)
 _OCTAL = re.compile(rb" *([0-7]+)[ \0]*")
 _RECORD = re.compile(rb"([1-9][0-9]*) ([^=\n]+)=")
 
@@ -68,13 +75,19 @@ def parse_header(block: bytes, offset: int, refuse: Refusals) -> Header:
     if magic not in {_POSIX, _GNU, _OLD}:
         raise refuse.ambiguous(offset + 257, "the header is of no known style (POSIX, GNU, version 7)")
     name = _text(block, 0, 100, offset, refuse)
-    if magic == _POSIX:
-        prefix = _text(block, 345, 500, offset, refuse)
-        if prefix:
-            name = prefix + b"/" + name
+    prefix = _text(block, 345, 500, offset, refuse)
+    if prefix:
+        if magic != _POSIX:
+            raise refuse.ambiguous(offset + 345, "a prefix of the name in a style that has none, some readers use it")
+        name = prefix + b"/" + name
     size = _number(block[124:136])
     if size is None or size > MAX_SIZE:
         raise refuse.unreadable(offset + 124, "the size in the header is no number that a file can have")
+    for start, end, what in _NUMBERS:
+        field = block[start:end]
+        # Nothing is made of these, but a number that cannot be read is where some readers stop.
+        if field.strip(b" \0") and _number(field) is None and not field[0] & 0x80:
+            raise refuse.unreadable(offset + start, f"the {what} in the header is no number")
     mode = _number(block[100:108])
     if mode is None:
         raise refuse.unreadable(offset + 100, "the mode in the header is no number")

@@ -24,11 +24,13 @@ from importer.extract.zip_format import (
     RECORD,
     STORED,
     STREAMED,
+    UTF8,
+    VERSION_SUFFIX,
     Refusals,
     method_name,
     shown_bytes,
 )
-from importer.extract.zip_rules import NO_EXTRA, Header, Local, entry_extra, entry_fault, entry_type, hold_local
+from importer.extract.zip_rules import NO_EXTRA, Extra, Header, Local, entry_extra, entry_fault, entry_type, hold_local
 from importer.model import EntryKind, Listed
 
 if TYPE_CHECKING:
@@ -182,6 +184,8 @@ class _Reader:
         central_offset = self._directory_offset + at
         name = directory[at + 46 : at + 46 + name_length]
         text = self._rule.decode(name, flags, host, central_offset + 46)
+        if b";" in name and VERSION_SUFFIX.search(name):
+            raise refuse.ambiguous(central_offset, "its name ends like a VMS version, which unzip cuts off", text)
         header = Header(host, needed, flags, method, crc, packed, size, attributes)
         extra = NO_EXTRA
         if extra_length:
@@ -206,11 +210,15 @@ class _Reader:
             fault = entry_fault(header, extra.aes, text, central_offset, refuse)
         kind = entry_type(header, name.endswith(b"/"), text, central_offset, refuse)
 
-        start, wide, told = self._local(at, offset, name, text, header, extra.aes)
+        start, local, told = self._local(at, offset, name, text, header, extra.aes)
         stop = start + packed
         if flags & STREAMED:
             if fault is not None:
                 self._hold_undecoded(header, start, text, told)
+            wide = local.zip64 is not None
+            if (extra.named or local.named) and not (wide or flags & UTF8):
+                what = "it is streamed and has a Unicode path field (0x7075): unzip takes its descriptor for a wide one"
+                raise refuse.ambiguous(stop, what, text)
             stop = self._descriptor(header, stop, wide, text)
         columns = self.columns
         columns.start[handle] = start
@@ -232,11 +240,13 @@ class _Reader:
         )
         return listed, stop
 
-    def _local(self, at: int, offset: int, name: bytes, text: str, header: Header, aes: bool) -> tuple[int, bool, bool]:
+    def _local(
+        self, at: int, offset: int, name: bytes, text: str, header: Header, aes: bool
+    ) -> tuple[int, Extra, bool]:
         """Hold the local header at `offset` to the central one at `at`.
 
         Returns:
-            where the data starts, whether its descriptor is wide, and whether the header itself gives the sizes.
+            where the data starts, what its extra field says, and whether the header itself gives the sizes.
         """
         refuse = self._refuse
         window = self._window
@@ -265,11 +275,11 @@ class _Reader:
             raw = buffer[here + fixed : here + fixed + extra_length]
             extra = entry_extra(raw, name, text, offset, False, self._rule, refuse)
         if same and extra.aes == aes and extra.zip64 is None:
-            return start, False, True
+            return start, extra, True
         _, needed, flags, method, _, _, crc, packed, size, _, _ = LOCAL_HEADER.unpack_from(buffer, here)
         local = Local(needed, flags, method, crc, packed, size)
         told = hold_local(header, local, (aes, extra.aes), extra.zip64, text, offset, refuse)
-        return start, extra.zip64 is not None, told
+        return start, extra, told
 
     def _descriptor(self, header: Header, stop: int, wide: bool, text: str) -> int:
         """Hold the data descriptor at `stop` to the directory; return where it ends."""

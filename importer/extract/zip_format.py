@@ -21,6 +21,8 @@ DESCRIPTOR = b"PK\x07\x08"
 
 RECORD = re.compile(rb"PK(?:\x01\x02|\x03\x04|\x05[\x05\x06]|\x06[\x06\x07\x08]|\x07\x08)")
 """The signature of any record that some reader looks for by scanning."""
+VERSION_SUFFIX = re.compile(rb";[0-9]*\Z")
+"""The end of a file's name on VMS (`NAME.TXT;3`)."""
 
 LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 """signature, needed, flags, method, time, date, crc, packed, size, name length, extra length."""

@@ -74,6 +74,8 @@ class Extra(NamedTuple):
 
     aes: bool = False
     zip64: bytes | None = None
+    named: bool = False
+    """There is a Unicode path field."""
 
 
 NO_EXTRA = Extra()
@@ -125,7 +127,7 @@ def entry_extra(
             raise refuse.ambiguous(
                 offset, f"field 0x6C78 of the {side} gives attributes to streaming readers only", text
             )
-    return Extra(aes, zip64)
+    return Extra(aes, zip64, named)
 
 
 def entry_fault(header: Header, aes: bool, text: str, offset: int, refuse: Refusals) -> Diagnostic | None:

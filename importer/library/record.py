@@ -222,7 +222,8 @@ class Record:
         """
         fs.tell("record", "journal")
         with self.writing():
-            self._spend(transaction)
+            if transaction.token is not None:
+                self.check_token(transaction.token)
             self._connection.execute(
                 "INSERT INTO journal VALUES (?, ?)", (transaction.id, json.dumps(codec.encode(transaction)))
             )
@@ -232,9 +233,9 @@ class Record:
         """Make a transaction the truth: record, history, token, and the journal without it, in one commit."""
         fs.tell("record", "commit")
         with self.writing():
-            if not transaction.moves:
+            if transaction.token is not None and not transaction.moves:
                 # Any other transaction went through the journal, and its token was looked at there.
-                self._spend(transaction)
+                self.check_token(transaction.token)
             for change in transaction.changes:
                 self._put(change.kind, change.name, change.after)
             self._connection.execute(
@@ -297,6 +298,12 @@ class Record:
         kind, staging, expires, used, body = rows[0]
         return str(kind), _text(staging), float(str(expires)), bool(used), _text(body)
 
+    def check_token(self, token: str) -> None:
+        """Refuse a token that was spent. Raises LibraryError (`token-used`)."""
+        found = self.candidate(token)
+        if found is None or found[3]:
+            raise LibraryError("token-used", "the token was used already, and is good only once; preview again")
+
     def held_staging(self) -> set[str]:
         """Return the staging folders that candidates wait in."""
         return {str(row[0]) for row in self.rows("SELECT staging FROM candidates WHERE staging IS NOT NULL")}
@@ -343,13 +350,6 @@ class Record:
             self._connection.execute("DELETE FROM settings WHERE kind = ? AND name = ?", (kind, name))
         else:
             self._connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?, ?)", (kind, name, body))
-
-    def _spend(self, transaction: Transaction) -> None:
-        if transaction.token is None:
-            return
-        rows = self._connection.execute("SELECT used FROM candidates WHERE token = ?", (transaction.token,)).fetchall()
-        if not rows or rows[0][0]:
-            raise LibraryError("token-used", "the token was used meanwhile; preview again for another one")
 
     def bump(self) -> None:
         """Tell readers that what they read together may no longer belong together."""

@@ -45,6 +45,8 @@ class Writer:
                 `token-used`; what the record says.
             DiskError: path and cause; nothing was changed.
         """
+        if token is not None:
+            self.record.check_token(token_hash(token))
         try:
             applied = Installation(self, staging, origin, token, command).run(plan)
         except BaseException:

@@ -28,8 +28,9 @@ def header(
     size_field: bytes | None = None,
     mode_field: bytes | None = None,
     checksum: int | None = None,
+    patch: tuple[int, bytes] = (0, b""),
 ) -> bytes:
-    """Return one header; a field that is given raw is written as it is, and the checksum is right unless given."""
+    """Return one header; `patch` is written over it at its offset; a field that is given raw is written as it is, and the checksum is right unless given."""
     block = bytearray(512)
     block[0:100] = name.ljust(100, b"\0")
     block[100:108] = mode_field if mode_field is not None else b"%07o\0" % mode
@@ -40,6 +41,8 @@ def header(
     block[157:257] = link.ljust(100, b"\0")
     block[257:265] = magic
     block[345:500] = prefix.ljust(155, b"\0")
+    if patch[1]:
+        block[patch[0] : patch[0] + len(patch[1])] = patch[1]
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % (sum(block) if checksum is None else checksum)
     return bytes(block)
@@ -58,6 +61,7 @@ def member(
     size_field: bytes | None = None,
     mode_field: bytes | None = None,
     checksum: int | None = None,
+    patch: tuple[int, bytes] = (0, b""),
 ) -> bytes:
     """Return a header with its body."""
     head = header(
@@ -71,6 +75,7 @@ def member(
         size_field=size_field,
         mode_field=mode_field,
         checksum=checksum,
+        patch=patch,
     )
     return head + padded(body)
 

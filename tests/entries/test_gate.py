@@ -107,6 +107,8 @@ def test_only_a_folder_may_end_with_a_slash_and_needs_none() -> None:
         ("demo/docs", "demo/docs/b.md"),
         ("demo/Docs", "demo/docs/b.md"),
         ("demo/x/", "demo/X"),
+        ("demo/x/", "demo/x"),
+        ("demo/Docs/", "demo/docs/b.md"),
         ("demo/x/y/Z/1", "demo/x/y/z/2"),
     ],
 )
@@ -125,6 +127,21 @@ def test_a_collision_is_told_once_for_a_package_that_holds_both_sides() -> None:
     tree = gate("demo/a", "demo/A")
     assert sorted(fault.path for fault in tree.faults) == ["demo/A", "demo/a"]
     assert len(faults_below(tree, "demo")) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "sides"),
+    [
+        (["d/Docs/a", "d/docs/b", "d/Docs/c", "d/docs/e"], ["d/Docs", "d/docs"]),
+        (["A/B/C/x", "a/b/c/y"], ["A", "A/B/C", "a", "a/b/c"]),
+        (["A/b/x", "a/b/y"], ["A", "A/b", "a", "a/b"]),
+        (["d/Docs", "d/docs/b"], ["d/Docs", "d/docs/b"]),
+        (["d/x/", "d/x"], ["d/x"]),
+        (["d/\xe9", "d/e\u0301"], ["d/\xe9"]),
+    ],
+)
+def test_of_folders_that_collide_the_first_and_the_last_are_told_once(names: list[str], sides: list[str]) -> None:
+    assert sorted(fault.path for fault in gate(*names).faults) == sorted(sides)
 
 
 def test_a_root_that_collides_is_not_taken_on_either_side() -> None:
@@ -313,4 +330,9 @@ def test_copies_are_said_with_their_targets() -> None:
     notes = copied_links(tree.files)
     assert [note.code for note in notes] == ["link-copied"]
     assert notes[0].facts["links"] == ["demo/l.md -> demo/SKILL.md", "demo/m.md -> other/SKILL.md"]
+    assert notes[0].message.startswith("2 symbolic links are taken as copies")
     assert copied_links(gate(*GOOD).files) == ()
+    one = copied_links(gate(*GOOD, ("demo/l.md", "SKILL.md")).files)[0].message
+    assert one == "1 symbolic link is taken as a copy of the file: demo/l.md -> demo/SKILL.md"
+    many = copied_links(gate(*GOOD, *((f"demo/{number}.md", "SKILL.md") for number in range(7))).files)[0]
+    assert many.message.endswith("and 2 more")

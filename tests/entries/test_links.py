@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from importer.entries import admit, faults_below
 from importer.entries.links import MAX_HOPS
-from importer.model import Entry, Tree
+from importer.model import Entry, EntryKind, Tree
 from tests.builders.containers import meter
-from tests.builders.trees import listing
+from tests.builders.trees import listed, listing
 
 FILES = ("demo/SKILL.md", "demo/references/units.md", "shared/legal.md")
 
@@ -88,6 +88,16 @@ def test_every_other_link_is_refused_and_says_why(target: str, fault: str) -> No
     assert [one.code for one in refused] == ["link-refused"]
     assert refused[0].facts["fault"] == fault
     assert faults_below(tree, "shared") == ()
+
+
+@pytest.mark.parametrize("target", ["nothing", "empty", "device"])
+def test_a_link_to_what_is_no_file_is_refused(target: str) -> None:
+    device = listed("demo/device", EntryKind.SPECIAL)
+    tree = admit(
+        [*listing(*FILES, "demo/empty/", ("demo/l", target)), device], bundle=meter("bundle"), archive=meter("archive")
+    )
+    refused = [one.diagnostic for one in tree.faults if one.path == "demo/l"]
+    assert [one.facts["fault"] for one in refused] == ["dangling" if target == "nothing" else "not-a-file"]
 
 
 def test_a_target_that_nobody_could_read_is_refused() -> None:

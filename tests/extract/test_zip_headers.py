@@ -332,11 +332,24 @@ def test_local_names_that_differ() -> None:
         refused(archive([FIRST, replace(GOOD, local={"name": lie})]), says="its local header names it")
 
 
+@pytest.mark.parametrize("name", [b"a.txt;1", b"a;", b"d;2/a.txt;17"])
+def test_a_version_at_the_end_of_a_name(name: bytes) -> None:
+    refused(archive([FIRST, replace(GOOD, name=name)]), says="which unzip cuts off")
+    assert read(archive([FIRST, folder(b"a;1/"), replace(GOOD, name=b"a;1/b;1.txt")])).names[1:] == [
+        "a;1/",
+        "a;1/b;1.txt",
+    ]
+
+
 def test_unicode_path_fields() -> None:
     same = unicode_name(b"a.txt", b"a.txt")
     for sides in ({"local_extra": same}, {"central_extra": same}, {"local_extra": same, "central_extra": same}):
         assert read(archive([replace(GOOD, **sides)])).files == {"a.txt": CONTENT}  # type: ignore[arg-type] # fields of Item
         assert read(archive([replace(GOOD, flags=0x0800, **sides)])).files == {"a.txt": CONTENT}  # type: ignore[arg-type] # fields of Item
+    assert read(archive([replace(STREAM, flags=0x0800, local_extra=same), FIRST])).files["a.txt"] == CONTENT
+    assert read(archive([replace(WIDE_STREAM, local_extra=same), FIRST])).files["a.txt"] == CONTENT
+    refused(archive([replace(STREAM, local_extra=same), FIRST]), says="unzip takes its data descriptor for a wide one")
+    refused(archive([replace(STREAM, central_extra=same), FIRST]), says="unzip takes its data descriptor")
     other = unicode_name(b"b.txt", b"a.txt")
     lies = {
         "names it": other,

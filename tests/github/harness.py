@@ -11,12 +11,12 @@ import pytest
 
 from budgets import Budgets, Override
 from importer.diagnostics import Diagnostic, Rejected
+from importer.extract.tar_stream import stream_tar_gz
 from importer.model import Entry, EntryKind, Listed
 from importer.paths import RelPath
 from importer.ports import TarStreamer
 from importer.sources.github import CacheStore, Clock, GitHubContainer, GitHubSettings, delivery, open_github
 from importer.sources.reference import GitHubRef, parse_source
-from tests.github.plain_tar import read_tar_gz
 from tests.github.server import GitHubServer, GitRepo
 from tests.github.server.repos import Files
 
@@ -146,7 +146,7 @@ def read(
     ref: str | None = None,
     only: str | None = None,
     budgets: Sequence[tuple[str, str, int]] = (),
-    open_tar: TarStreamer = read_tar_gz,
+    open_tar: TarStreamer = stream_tar_gz,
     deliver: bool = True,
     expect_repository_id: str = "",
 ) -> Read:

@@ -141,6 +141,9 @@ def test_ordinary_names_are_kept(text: str) -> None:
 
 def test_exactly_at_a_length_passes_and_one_over_is_refused_with_its_numbers() -> None:
     assert RelPath.parse("aaaa/bb", max_path=7, max_segment=4).text == "aaaa/bb"
+    assert RelPath.parse("aaaa/bb", max_path=7).text == "aaaa/bb"
+    with pytest.raises(PathRefused):
+        RelPath.parse("aaaa/bb", max_path=6)
     with pytest.raises(PathRefused) as path:
         RelPath.parse("aaaa/bb", max_path=6, max_segment=4)
     assert path.value.facts == {"profile": "archive", "limit": "path_bytes", "used": 7, "max": 6, "unit": "bytes"}

@@ -1,0 +1,193 @@
+"""A token: good once, for ten minutes, for one library and one command; and what waits under it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from importer.library import Library, LibraryError
+from importer.library.candidates import TOKEN_FORM, TOKEN_SECONDS
+from importer.model import Choices
+from tests.library.scenes import ORIGIN, install, planned, skill, staged_package
+
+NOW = 1_800_000_000.0
+
+
+def _at(seconds: float) -> Callable[[], float]:
+    return lambda: NOW + seconds
+
+
+def _hold(root: Path, name: str = "count-rows") -> str:
+    with Library.open(root, clock=_at(0)) as library, library.new_staging() as staging:
+        package = staged_package(staging, {name: skill(name)})
+        held = library.hold(staging, planned(library, package, Choices()), origin=ORIGIN, choices=Choices())
+        assert held.expires_at == "2027-01-15T08:10:00Z"
+        return held.token
+
+
+def _refusal(library: Library, token: str) -> str:
+    with pytest.raises(LibraryError) as caught:
+        library.claim(token)
+    return caught.value.code
+
+
+def test_a_token_has_a_form_of_its_own_and_only_its_hash_is_kept(quick: Path) -> None:
+    token = _hold(quick)
+    assert TOKEN_FORM.fullmatch(token)
+    assert token.encode() not in (quick / ".importer/library.db").read_bytes()
+    assert _hold(quick, "chart-check") != token
+
+
+def test_what_was_held_is_what_is_claimed(quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(TOKEN_SECONDS - 1)) as library:
+        held = library.claim(token)
+        assert [one.name for one in held.package.skills] == ["count-rows"]
+        assert held.origin == ORIGIN
+        assert held.summary == {"skill count-rows": ("install", "new")}
+        assert held.changed() == ()
+
+
+@pytest.mark.parametrize("seconds", [TOKEN_SECONDS, TOKEN_SECONDS + 5, 3 * 86400])
+def test_an_expired_token_says_so_and_its_files_are_gone(seconds: float, quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(seconds)) as library:
+        assert _refusal(library, token) == "token-expired"
+    assert os.listdir(quick / ".importer/staging") == []
+
+
+def test_a_token_of_long_ago_is_unknown(quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(40 * 86400)) as library:
+        assert _refusal(library, token) == "token-unknown"
+
+
+@pytest.mark.parametrize("token", ["imp_" + "a" * 32, "", "\udcff", "imp_x"])
+def test_an_unknown_token_says_so(token: str, quick: Path) -> None:
+    _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        assert _refusal(library, token) == "token-unknown"
+    with Library.open(quick / "none", clock=_at(1)) as library:
+        assert _refusal(library, token) == "token-unknown"
+    assert not (quick / "none").exists()
+
+
+def test_a_token_is_good_once(quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        held, also = library.claim(token), library.claim(token)
+        plan = planned(library, held.package, held.choices)
+        with library.writer(command="install") as writer:
+            writer.apply(plan, held.staging, ORIGIN, token=token)
+        assert _refusal(library, token) == "token-used"
+        with pytest.raises(LibraryError, match="used already"):
+            also.changed()
+        with library.writer(command="install") as writer, pytest.raises(LibraryError) as caught:
+            writer.apply(plan, also.staging, ORIGIN, token=token)
+        assert caught.value.code == "token-used"
+        assert len(library.history()) == 1
+
+
+def test_a_token_is_spent_even_where_nothing_is_renamed(quick: Path) -> None:
+    install(quick, {"count-rows": skill("count-rows")})
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        held = library.claim(token)
+        plan = planned(library, held.package, held.choices)
+        with library.writer(command="install") as writer:
+            applied = writer.apply(plan, held.staging, ORIGIN, token=token)
+            assert [one.reason for one in applied.reused] == ["identical"]
+            with pytest.raises(LibraryError) as caught:
+                writer.apply(plan, held.staging, ORIGIN, token=token)
+            assert caught.value.code == "token-used"
+        assert applied.transaction in {past.id for past in library.history()}
+
+
+def test_a_token_for_a_removal_is_not_for_an_install(quick: Path) -> None:
+    install(quick, {"count-rows": skill("count-rows")})
+    with Library.open(quick) as library:
+        token = library.hold_removal(library.plan_removal("skill", "count-rows")).token
+        with pytest.raises(LibraryError, match="importer remove") as caught:
+            library.claim(token)
+        assert caught.value.code == "token-unknown"
+        held = library.claim_removal(token)
+        with library.writer(command="remove") as writer:
+            writer.remove(held.plan, token=token)
+        with pytest.raises(LibraryError) as caught:
+            library.claim_removal(token)
+        assert caught.value.code == "token-used"
+
+
+def test_changed_staged_files_are_seen(quick: Path) -> None:
+    token = _hold(quick)
+    (staged,) = (quick / ".importer/staging").iterdir()
+    base = staged / "skills/count-rows"
+    document = base / "SKILL.md"
+    document.write_bytes(b"#" + document.read_bytes()[1:])
+    (base / "extra").write_text("x")
+    (base / "references/units.md").unlink()
+    (base / "scripts/count").chmod(0o644)
+    with Library.open(quick, clock=_at(1)) as library:
+        assert library.claim(token).changed() == (
+            "count-rows/SKILL.md",
+            "count-rows/extra",
+            "count-rows/references/units.md",
+            "count-rows/scripts/count",
+        )
+
+
+def test_staged_files_that_are_gone_make_it_stale(quick: Path) -> None:
+    token = _hold(quick)
+    (staged,) = (quick / ".importer/staging").iterdir()
+    staged.rename(quick / "elsewhere")
+    with Library.open(quick, clock=_at(1)) as library:
+        assert _refusal(library, token) == "library-stale"
+
+
+def test_a_released_token_is_used_and_leaves_nothing(quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        library.release(token)
+        assert _refusal(library, token) == "token-used"
+    assert os.listdir(quick / ".importer/staging") == []
+
+
+def test_a_discarded_staging_folder_takes_with_it_what_it_needed(tmp_path: Path) -> None:
+    root = tmp_path / "deep/library"
+    with Library.open(root) as library:
+        with library.new_staging() as staging:
+            staged_package(staging, {"a": skill("a")})
+            assert root.exists()
+        assert not (tmp_path / "deep").exists()
+    install(root, {"a": skill("a")})
+    with Library.open(root) as library, library.new_staging():
+        pass
+    assert (root / ".importer/library.db").exists()
+
+
+def test_what_a_dead_preview_left_is_swept_and_a_living_one_is_not(quick: Path) -> None:
+    with Library.open(quick) as library:
+        living = library.new_staging()
+        dead = library.new_staging()
+        staged_package(dead, {"a": skill("a")})
+        dead.release()
+        waiting = _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        names = set(os.listdir(quick / ".importer/staging"))
+        assert living.id in names
+        assert dead.id not in names
+        assert len(names) == 2
+        assert library.claim(waiting).changed() == ()
+    living.discard()
+
+
+def test_the_record_of_candidates_holds_no_token(quick: Path) -> None:
+    token = _hold(quick)
+    with sqlite3.connect(quick / ".importer/library.db") as connection:
+        rows = connection.execute("SELECT * FROM candidates").fetchall()
+    connection.close()
+    assert token not in repr(rows)
