@@ -103,6 +103,7 @@ def open_source(session: Session, request: Request, staged: StagedFolder, meters
         ImporterError: USAGE where it names nothing that could be opened.
         Rejected, BudgetExceeded, OSError: as opening a container does.
     """
+    _require_code_page(request.name_encoding)
     if request.recorded is not None:
         from importer.app.github import open_recorded
 
@@ -131,6 +132,20 @@ def open_source(session: Session, request: Request, staged: StagedFolder, meters
             )
         case Refused(diagnostic=diagnostic):
             raise _refused(diagnostic)
+
+
+def _require_code_page(name: str | None) -> None:
+    if name is None:
+        return
+    from importer.extract.zip_names import is_code_page
+
+    if not is_code_page(name):
+        raise ImporterError(
+            "path-encoding",
+            f"--name-encoding {shown(name, 60)!r} is no code page for names; known are cp437, cp850, cp932, gbk, big5, "
+            "euc_kr, cp1251 and others",
+            Status.USAGE,
+        )
 
 
 def _hosts(session: Session) -> frozenset[str]:

@@ -11,8 +11,6 @@ from importer.app.request import NoProgress
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
 from importer.digests import tree_digest
 from importer.entries import as_warning
-from importer.formats.connectors.reading import read_connectors
-from importer.formats.connectors.recognise import looks_like_connectors
 from importer.formats.layout import Kind, SpecialistLayout
 from importer.formats.limits import check_specialist_budget
 from importer.formats.specialist import READ_BYTES, read_specialist
@@ -231,6 +229,8 @@ class _Document:
 
 def _documents(held: Held, meters: Meters) -> list[tuple[str, bytes]]:
     """Return the connector documents of a container, in memory: raw configurations may hold secrets."""
+    from importer.formats.connectors.recognise import looks_like_connectors
+
     memory = _InMemory()
     for entry in held.layout.documents:
         meters.connector.check("config_bytes", entry.size, entry.path.text)
@@ -239,6 +239,8 @@ def _documents(held: Held, meters: Meters) -> list[tuple[str, bytes]]:
 
 
 def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str, bytes]], label: str) -> ReadPackage:
+    from importer.formats.connectors.reading import read_connectors
+
     candidates: list[ConnectorCandidate] = []
     left_out: list[LeftOut] = []
     found: list[Diagnostic] = []

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from importer.cli.progress import clear_progress
 from importer.diagnostics import HIDDEN, shown
 
 if TYPE_CHECKING:
@@ -18,7 +17,9 @@ if TYPE_CHECKING:
 
 def clear() -> None:
     """Take a progress bar off the screen before anything is said."""
-    clear_progress()
+    loaded = sys.modules.get("importer.cli.progress")
+    if loaded is not None:
+        loaded.clear_progress()
 
 
 def usage_ended(problem: click.UsageError, console: Console) -> int:

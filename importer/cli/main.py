@@ -89,25 +89,30 @@ def run(arguments: list[str]) -> int:
 
 
 def _guarded(arguments: list[str], console: Console) -> int:
-    from importer.cli.endings import clear, usage_ended, value_ended
-
     try:
         result = group.main(arguments, "importer", standalone_mode=False, obj=console)
         return int(result or 0)
     except click.exceptions.Exit as ended:
         return ended.exit_code
-    except click.UsageError as problem:
-        clear()
-        return usage_ended(problem, console)
-    except (click.Abort, KeyboardInterrupt):
-        clear()
-        console.fail("importer: stopped; nothing is half done")
-        return INTERRUPTED
     except BrokenPipeError:
         raise
-    except Exception as problem:  # noqa: BLE001  # the last line of defence: said as our mistake, never a traceback
-        clear()
+    except BaseException as problem:  # noqa: BLE001  # sorted by `_ended`; nothing leaves as a traceback
+        return _ended(problem, console)
+
+
+def _ended(problem: BaseException, console: Console) -> int:
+    """Say how a run ended that did not end well, and return its status."""
+    from importer.cli.endings import clear, usage_ended, value_ended
+
+    clear()
+    if isinstance(problem, click.UsageError):
+        return usage_ended(problem, console)
+    if isinstance(problem, (click.Abort, KeyboardInterrupt)):
+        console.fail("importer: stopped; nothing is half done")
+        return INTERRUPTED
+    if isinstance(problem, Exception):
         return value_ended(problem, console)
+    raise problem
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

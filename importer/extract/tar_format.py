@@ -86,7 +86,8 @@ def parse_header(block: bytes, offset: int, refuse: Refusals) -> Header:
     for start, end, what in _NUMBERS:
         field = block[start:end]
         # Nothing is made of these, but a number that cannot be read is where some readers stop.
-        if field.strip(b" \0") and _number(field) is None and not field[0] & 0x80:
+        is_left_out = what != "time" and not field.strip(b" \0")
+        if not is_left_out and _number(field) is None and not field[0] & 0x80:
             raise refuse.unreadable(offset + start, f"the {what} in the header is no number")
     mode = _number(block[100:108])
     if mode is None:

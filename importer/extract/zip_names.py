@@ -33,7 +33,7 @@ class NameRule:
         self._encoding = encoding
         self._odd = 0
         self._first_odd = ""
-        if encoding is not None and not _is_code_page(encoding):
+        if encoding is not None and not is_code_page(encoding):
             raise Rejected(
                 [
                     error(
@@ -113,7 +113,8 @@ class NameRule:
         )
 
 
-def _is_code_page(encoding: str) -> bool:
+def is_code_page(encoding: str) -> bool:
+    """Return whether `encoding` names a text encoding that keeps ASCII as it is."""
     try:
         return all(letter.encode("ascii").decode(encoding) == letter for letter in _ASCII_SAMPLE)
     except (LookupError, ValueError):

@@ -30,7 +30,10 @@ def header(
     checksum: int | None = None,
     patch: tuple[int, bytes] = (0, b""),
 ) -> bytes:
-    """Return one header; `patch` is written over it at its offset; a field that is given raw is written as it is, and the checksum is right unless given."""
+    """Return one header: a field that is given raw is written as it is, `patch` is written over it at an offset.
+
+    The checksum is right unless it is given.
+    """
     block = bytearray(512)
     block[0:100] = name.ljust(100, b"\0")
     block[100:108] = mode_field if mode_field is not None else b"%07o\0" % mode

@@ -58,12 +58,12 @@ def _peak(server: GitHubServer, way: str) -> tuple[str, int]:
 @pytest.mark.parametrize("way", ["blobs", "archive"])
 def test_a_large_skill(server: GitHubServer, tmp_path: Path, way: str, base64: bool) -> None:
     line = b"a line that packs well, so that the server has little to do\n"
-    files = {f"s/{n}.bin": bytes([n]) + line * (28 * MIB // len(line)) for n in range(3)}
+    files = {f"s/{n}.bin": bytes([n]) + line * (8 * MIB // len(line)) for n in range(3)}
     hosted(server, tmp_path, {"s/SKILL.md": SKILL, **files})
     server.limits.base64_only = base64
     said, peak = _peak(server, way)
     assert said == str(len(SKILL) + sum(map(len, files.values())))
-    assert peak < 110
+    assert peak < 62
 
 
 @pytest.mark.parametrize("where", ["skills$", "trees/", "blobs/", "legacy"])
@@ -71,4 +71,4 @@ def test_an_endless_body(server: GitHubServer, tmp_path: Path, where: str) -> No
     hosted(server, tmp_path, {"s/SKILL.md": SKILL, "s/a": b"x" * 2 * MIB})
     server.faults.append(Fault(where, endless(b" " * 65536)))
     _, peak = _peak(server, "archive" if where == "legacy" else "blobs")
-    assert peak < 110
+    assert peak < 62

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,12 @@ def _refused(root: Path, kind: str, name: str, *with_skills: str) -> list[tuple[
     before = whole(root)
     plan = _plan(root, kind, name, *with_skills)
     assert plan.refusals
-    with Library.open(root) as library, library.writer(command="remove") as writer:
-        with pytest.raises(LibraryError) as caught:
-            writer.remove(plan)
+    with (
+        Library.open(root) as library,
+        library.writer(command="remove") as writer,
+        pytest.raises(LibraryError) as caught,
+    ):
+        writer.remove(plan)
     assert caught.value.code == plan.refusals[0].code
     assert whole(root) == before
     return [(d.code, d.facts.get("reason", d.facts.get("name"))) for d in plan.refusals]
@@ -183,9 +187,12 @@ def test_a_removal_that_was_previewed_is_checked_again(quick: Path) -> None:
     install(quick, {"a": skill("a"), "b": skill("b")})
     plan = _plan(quick, "skill", "a")
     (quick / "skills/a/SKILL.md").write_text("edited")
-    with Library.open(quick) as library, library.writer(command="remove") as writer:
-        with pytest.raises(LibraryError, match="stale") as caught:
-            writer.remove(plan)
+    with (
+        Library.open(quick) as library,
+        library.writer(command="remove") as writer,
+        pytest.raises(LibraryError, match="stale") as caught,
+    ):
+        writer.remove(plan)
     assert caught.value.code == "library-stale"
     plan = _plan(quick, "skill", "a")
     (quick / "skills/b/SKILL.md").write_text("unrelated")
@@ -198,9 +205,12 @@ def test_a_new_revision_makes_a_removal_stale(quick: Path) -> None:
     plan = _plan(quick, "specialist", "field-analyst")
     install(quick, {"a": skill("a")}, role=Role(prompt="Other."))
     install(quick, {"a": skill("a")}, role=Role())
-    with Library.open(quick) as library, library.writer(command="remove") as writer:
-        with pytest.raises(LibraryError) as caught:
-            writer.remove(plan)
+    with (
+        Library.open(quick) as library,
+        library.writer(command="remove") as writer,
+        pytest.raises(LibraryError) as caught,
+    ):
+        writer.remove(plan)
     assert caught.value.code == "library-stale"
     assert _plan(quick, "specialist", "field-analyst").items[0].revision == 3
 
@@ -275,7 +285,7 @@ def test_a_specialist_comes_back_with_settings_and_skills(quick: Path) -> None:
     applied = remove(quick, "specialist", "field-analyst", ["a"])
     rollback(quick, applied.transaction)
     now = whole(quick)
-    assert {p: w for p, w in now[0].items() if ".importer" not in p} == {p: w for p, w in before[0].items()}
+    assert {p: w for p, w in now[0].items() if ".importer" not in p} == before[0]
     assert {k: v for k, v in now[1].items() if k != "history"} == {k: v for k, v in before[1].items() if k != "history"}
 
 
@@ -360,8 +370,8 @@ def test_history_is_pruned_by_age_and_bytes(quick: Path) -> None:
             assert pruned.left_bytes <= 2_000
         left = {past.id: past.in_trash for past in library.history()}
         assert sorted((left[first.transaction], left[second.transaction])) == [False, True]
-    with Library.open(quick, clock=lambda: __import__("time").time() + 3 * 86400) as library:
-        with library.writer(command="prune") as writer:
-            assert len(writer.prune(max_bytes=10_000, max_days=2).transactions) == 1
+    later = time.time() + 3 * 86400
+    with Library.open(quick, clock=lambda: later) as library, library.writer(command="prune") as writer:
+        assert len(writer.prune(max_bytes=10_000, max_days=2).transactions) == 1
     assert os.listdir(quick / ".importer/trash") == []
     assert "no longer in the trash" in _why_not(quick, second.transaction)

@@ -1,0 +1,368 @@
+"""Full, read-only, forbidden, elsewhere: an error with path and cause, nothing half done, nothing of anybody's lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from importer import fs
+from importer.fs import DiskError
+from importer.library import Library, LibraryError
+from importer.model import Choices
+from tests.library.killing import in_child, operations
+from tests.library.scenes import Role, connector, install, planned, remove, rollback, skill, staged_package, whole
+from tests.library.stories import STORIES, Story
+
+NOBODY = 65534
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else, or mount")
+
+
+def _fails(action: Callable[[], object]) -> DiskError:
+    with pytest.raises(DiskError) as caught:
+        action()
+    return caught.value
+
+
+# --- every operation fails once --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+def test_an_error_at_any_operation_leaves_it_as_before(story: Story, number: int, quick: Path) -> None:
+    template = quick / "template"
+    story.prepare(template)
+    before = whole(template)
+    done = quick / "done"
+    if template.exists():
+        shutil.copytree(template, done, symlinks=True)
+    names = operations(lambda: story.act(done))
+    after = whole(done)
+    step = 1 if number == errno.ENOSPC else 5
+    for at in range(0, len(names), step):
+        root = quick / f"run-{at}"
+        if template.exists():
+            shutil.copytree(template, root, symlinks=True)
+        left = [at]
+
+        def fail(_operation: str, path: str, other: str, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] == -1:
+                raise OSError(number, os.strerror(number), path, None, other or None)
+
+        fs.observer = fail
+        try:
+            story.act(root)
+            failed = False
+        except (OSError, AssertionError):
+            failed = True
+        finally:
+            fs.observer = None
+        with Library.open(root) as library:
+            if (root / ".importer/library.db").exists():
+                with library.writer(command="next"):
+                    pass
+            now = whole(root)
+            assert now == (before if failed else after) or (failed and names[at] in LATE and now == after), (
+                at,
+                names[at],
+            )
+            if failed:
+                staging = root / ".importer/staging"
+                waiting = library.record()
+                held = waiting.held_staging() if waiting is not None else set()
+                assert not staging.exists() or set(os.listdir(staging)) <= held
+        shutil.rmtree(root, ignore_errors=True)
+
+
+LATE = {"record"}
+"""After the commit a transaction is told of once more: an error there comes when everything has happened."""
+
+
+# --- limits and mounts -----------------------------------------------------------------------------------------------
+
+
+def test_a_file_size_limit_is_a_full_disk(tmp_path: Path) -> None:
+    install(tmp_path, {"a": skill("a")})
+    before = whole(tmp_path)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+        with pytest.raises(DiskError) as caught:
+            install(tmp_path, {"a": skill("a", "New.\n"), "b": skill("b", data=b"x" * 300_000)})
+        assert caught.value.code == "disk-full", caught.value
+        assert str(tmp_path) in caught.value.message
+        assert os.listdir(tmp_path / ".importer/staging") == []
+
+    assert in_child(limited) == 0
+    assert whole(tmp_path) == before
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """Return a real file system of 400 KiB, or skip where it cannot be mounted."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "none", str(folder)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.decode()[:100]}")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@needs_root
+def test_a_full_file_system_is_said_with_path_and_cause(small: Path) -> None:
+    root = small / "library"
+    install(root, {"a": skill("a")})
+    before = whole(root)
+    for size in (500_000, 300_000, 200_000, 100_000, 60_000, 30_000):
+        try:
+            install(root, {"b": skill("b", data=os.urandom(size))})
+            break
+        except DiskError as problem:
+            assert problem.code == "disk-full", problem
+            assert str(root) in problem.message
+            assert "full" in problem.message
+            with Library.open(root) as library:
+                assert [one.name for one in library.listing()] == ["a"]
+                assert all(one.ok for one in library.verify())
+            assert os.listdir(root / ".importer/staging") == []
+            assert whole(root) == before
+    remove(root, "skill", "a")
+    with Library.open(root) as library:
+        assert all(one.ok for one in library.verify())
+
+
+@needs_root
+def test_a_read_only_file_system_is_read_and_not_written(small: Path) -> None:
+    root = small / "library"
+    install(root, {"a": skill("a")})
+    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+    try:
+        with Library.open(root) as library:
+            assert [one.name for one in library.listing()] == ["a"]
+            assert all(one.ok for one in library.verify())
+            assert set(library.snapshot(skills=["a"]).skills) == {"a"}
+            note = library.unwritable()
+            assert note is not None
+            assert (note.code, str(root) in note.message) == ("library-unwritable", True)
+            problem = _fails(library.new_staging)
+            assert (problem.code, str(root) in problem.message) == ("disk-read-only", True)
+            problem = _fails(lambda: library.writer(command="x").__enter__())
+            assert problem.code in {"disk-permission", "disk-read-only"}
+    finally:
+        subprocess.run(["mount", "-o", "remount,rw", str(small)], check=True)
+
+
+@needs_root
+def test_a_skills_folder_on_another_file_system(small: Path, tmp_path: Path) -> None:
+    root = tmp_path / "library"
+    root.mkdir()
+    (small / "skills").mkdir()
+    (root / "skills").symlink_to(small / "skills")
+    install(root, {"a": skill("a"), "b": skill("b")}, role=Role())
+    (root / "skills/a/mine.txt").write_text("x")
+    before = {p: w for p, w in whole(small)[0].items() if ".importer" not in p}
+    applied = install(root, {"a": skill("a", "New.\n"), "b": skill("b")}, role=Role())
+    assert [one.name for one in applied.replaced] == ["a"]
+    assert (root / "skills").is_symlink()
+    assert (small / f"skills/.importer/trash/{applied.transaction}/skills/a/mine.txt").exists()
+    assert not (small / "skills/.importer/incoming").exists()
+    with Library.open(root) as library:
+        assert {one.name for one in library.listing()} == {"a", "b", "field-analyst"}
+        assert all(one.ok for one in library.verify())
+    rollback(root, applied.transaction)
+    assert {p: w for p, w in whole(small)[0].items() if ".importer" not in p} == before
+    with pytest.raises(DiskError) as caught:
+        install(root, {"c": skill("c", data=os.urandom(600_000))})
+    assert (caught.value.code, str(root / "skills/c") in caught.value.message) == ("disk-full", True)
+    assert os.listdir(root / ".importer/staging") == []
+    assert not (small / "skills/c").exists()
+    assert not (small / "skills/.importer/incoming").exists()
+
+
+def test_a_rename_across_file_systems_names_the_place_that_a_person_knows(quick: Path) -> None:
+    install(quick, {"a": skill("a")})
+    before = whole(quick)
+
+    def elsewhere(operation: str, path: str, other: str) -> None:
+        if operation == "rename" and other.endswith("skills/b"):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path, None, other)
+
+    fs.observer = elsewhere
+    try:
+        problem = _fails(lambda: install(quick, {"a": skill("a", "New.\n"), "b": skill("b")}))
+    finally:
+        fs.observer = None
+    assert problem.code == "disk-other-system"
+    assert str(quick / "skills/b") in problem.message
+    assert "staging" not in problem.message
+    assert whole(quick) == before
+
+
+# --- an ordinary user ------------------------------------------------------------------------------------------------
+
+
+def _as_nobody(action: Callable[[], None]) -> int:
+    def run() -> None:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        action()
+
+    return in_child(run)
+
+
+@pytest.fixture
+def open_path(quick: Path) -> Path:
+    """Return a folder that an ordinary user may reach and own."""
+    quick.chmod(0o755)
+    folder = quick / "theirs"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    return folder
+
+
+@needs_root
+def test_a_library_of_somebody_elses_is_read_and_not_written(quick: Path) -> None:
+    quick.chmod(0o755)
+    root = quick / "library"
+    install(root, {"a": skill("a")})
+
+    def look() -> None:
+        with Library.open(root) as library:
+            assert [one.name for one in library.listing()] == ["a"]
+            assert all(one.ok for one in library.verify())
+            note = library.unwritable()
+            assert note is not None
+            assert str(root) in note.message
+            problem = _fails(library.new_staging)
+            assert (problem.code, str(root) in problem.message) == ("disk-permission", True)
+            problem = _fails(lambda: library.writer(command="x").__enter__())
+            assert (problem.code, str(root) in problem.message) == ("disk-permission", True)
+            assert library.plan_removal("skill", "a").refusals == ()
+
+    assert _as_nobody(look) == 0
+
+
+@needs_root
+def test_a_folder_that_may_not_be_written_is_named(open_path: Path) -> None:
+    root = open_path / "library"
+
+    def act() -> None:
+        install(root, {"a": skill("a")})
+        before = whole(root)
+        for path in (root / "skills", root / "skills/a"):
+            path.chmod(0o555)
+            problem = _fails(lambda: install(root, {"a": skill("a", "New.\n"), "b": skill("b")}))
+            assert problem.code == "disk-permission", problem
+            assert str(root / "skills") in problem.message
+            path.chmod(0o755)
+            assert whole(root) == before
+            assert os.listdir(root / ".importer/staging") == []
+
+    assert _as_nobody(act) == 0
+
+
+@needs_root
+def test_a_skill_that_cannot_be_read_is_a_clear_refusal(open_path: Path) -> None:
+    root = open_path / "library"
+
+    def act() -> None:
+        install(root, {"a": skill("a"), "b": skill("b")})
+        for path, bad, good in (
+            (root / "skills/a", 0o000, 0o755),
+            (root / "skills/a/SKILL.md", 0o000, 0o644),
+            (root / "skills", 0o000, 0o755),
+        ):
+            path.chmod(bad)
+            with Library.open(root) as library:
+                problem = _fails(lambda: library.snapshot(skills=["a"]))
+            assert problem.code == "disk-permission"
+            assert str(root / "skills") in problem.message
+            path.chmod(good)
+        (root / "skills/b").chmod(0)
+        with Library.open(root) as library:
+            assert set(library.snapshot(skills=["a"]).skills) == {"a"}
+
+    assert _as_nobody(act) == 0
+
+
+# --- things in the way -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["skills", "connectors", "specialists"])
+def test_something_in_the_place_of_a_folder_is_named(name: str, quick: Path) -> None:
+    for make in (lambda p: p.write_text("x"), lambda p: p.symlink_to("nowhere"), lambda p: p.symlink_to(name)):
+        root = quick / os.urandom(4).hex()
+        root.mkdir()
+        make(root / name)
+        problem = _fails(lambda root=root: install(root, {"a": skill("a")}, role=Role(), connectors=[connector("c")]))  # type: ignore[misc]
+        assert str(root / name) in problem.message
+        assert os.path.lexists(root / name)
+        assert set(os.listdir(root)) == {name, ".importer"}
+        assert os.listdir(root / ".importer/staging") == []
+
+
+def test_a_library_that_is_a_file_is_said(quick: Path) -> None:
+    (quick / "file").write_text("x")
+    with Library.open(quick / "file") as library:
+        assert library.listing() == ()
+        assert library.unwritable() is not None
+        assert str(quick / "file") in _fails(library.new_staging).message
+
+
+def test_nothing_is_made_for_a_library_that_is_only_read(quick: Path) -> None:
+    with Library.open(quick / "none") as library:
+        assert library.listing() == ()
+        assert library.history() == ()
+        assert library.verify() == ()
+        assert library.snapshot(skills=["a"]).skills == {}
+        assert library.unwritable() is None
+        assert library.doctor().attention is False
+        with pytest.raises(LibraryError) as caught:
+            library.show("a")
+        assert caught.value.code == "library-name-unknown"
+    assert os.listdir(quick) == []
+
+
+def test_a_failed_preview_leaves_nothing_in_home_or_tmp(quick: Path) -> None:
+    script = """
+import os, sys
+from pathlib import Path
+from importer.library import Library
+from tests.library.scenes import install, skill
+install(Path(sys.argv[1]), {"a": skill("a")})
+"""
+    home, temporary = quick / "home", quick / "tmp"
+    home.mkdir()
+    temporary.mkdir()
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(temporary), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(quick / "library")], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(home) == []
+    assert os.listdir(temporary) == []
+
+
+def test_the_umask_is_kept_and_only_one_bit_survives(quick: Path) -> None:
+    def strict() -> None:
+        os.umask(0o077)
+        with Library.open(quick) as library, library.new_staging() as staging:
+            package = staged_package(staging, {"a": skill("a")})
+            assert planned(library, package, Choices()).digest
+        install(quick, {"a": skill("a")})
+        modes = {p.name: p.stat().st_mode & 0o7777 for p in (quick / "skills/a").rglob("*") if p.is_file()}
+        assert modes == {"SKILL.md": 0o600, "units.md": 0o600, "count": 0o700}
+
+    assert in_child(strict) == 0
