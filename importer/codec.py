@@ -1,7 +1,8 @@
 """The values of `importer.model` as plain JSON values, and back: how a candidate waits for its install.
 
 The form is our own and lives as long as a token does. It follows the types of the fields, so a field that is added to
-a value is carried without a change here. `FileRecord`, of which there are thousands, is a list instead of an object.
+a value is carried without a change here. `FileRecord`, of which there are thousands, is a line of one text
+for all of them.
 """
 
 from __future__ import annotations
@@ -33,15 +34,14 @@ def encode(value: object) -> Plain:
         return encode(value.value)
     if isinstance(value, str):
         return value
-    if isinstance(value, FileRecord):
-        flags = value.executable | value.mode_known << 1 | value.shebang << 2
-        return [value.path.text, value.size, value.sha256, flags]
     if isinstance(value, RelPath):
         return value.text
     if isinstance(value, bytes):
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
+    if isinstance(value, tuple) and value and isinstance(value[0], FileRecord):
+        return "\n".join(map(_record_line, value))
     if isinstance(value, list | tuple):
         return [encode(item) for item in value]
     if isinstance(value, frozenset):
@@ -73,11 +73,11 @@ def _hints(kind: type) -> tuple[tuple[str, Any, bool], ...]:
 
 
 def _decode(kind: Any, plain: object, where: str) -> object:
-    if kind is FileRecord:
-        return _file_record(plain, where)
     origin = get_origin(kind)
     if origin in {Union, types.UnionType}:
         return _union(get_args(kind), plain, where)
+    if origin is tuple and get_args(kind)[0] is FileRecord and isinstance(plain, str):
+        return tuple(_file_record(line, where) for line in plain.split("\n"))
     if origin in {tuple, list, frozenset}:
         if not isinstance(plain, list):
             raise CodecError(f"{where}: expected a list")
@@ -135,17 +135,23 @@ def _union(kinds: tuple[Any, ...], plain: object, where: str) -> object:
     raise CodecError(f"{where}: a {type(plain).__name__} is none of its types")
 
 
-def _file_record(plain: object, where: str) -> FileRecord:
-    if not isinstance(plain, list) or len(plain) != 4:
-        raise CodecError(f"{where}: expected a list of four")
-    path, size, sha256, flags = plain
-    if not (isinstance(path, str) and type(size) is int and isinstance(sha256, str) and type(flags) is int):
-        raise CodecError(f"{where}: expected path, size, SHA-256 and flags")
+def _record_line(record: FileRecord) -> str:
+    """Return a record as one line: flags, size, SHA-256 and path, which holds no line end."""
+    flags = record.executable | record.mode_known << 1 | record.shebang << 2
+    return f"{flags} {record.size} {record.sha256} {record.path.text}"
+
+
+def _file_record(line: str, where: str) -> FileRecord:
+    flags, _, rest = line.partition(" ")
+    size, _, rest = rest.partition(" ")
+    sha256, space, path = rest.partition(" ")
+    if not (flags.isdecimal() and size.isdecimal() and space and path):
+        raise CodecError(f"{where}: expected lines of flags, size, SHA-256 and path")
     return FileRecord(
         path=RelPath(path),
-        size=size,
+        size=int(size),
         sha256=sha256,
-        executable=bool(flags & 1),
-        mode_known=bool(flags & 2),
-        shebang=bool(flags & 4),
+        executable=bool(int(flags) & 1),
+        mode_known=bool(int(flags) & 2),
+        shebang=bool(int(flags) & 4),
     )

@@ -858,10 +858,6 @@ CODES: dict[str, tuple[str, str]] = {
         "The client has no configuration at that place.",
         "Name the file with --file.",
     ),
-    "connector-name-clash": (
-        "Two documents of one package describe a connector of the same name.",
-        "Preview one of the documents by itself.",
-    ),
     "export-merge-template": (
         "A template cannot be merged into a client's configuration.",
         "Leave out --format template, or --merge.",

@@ -11,16 +11,18 @@ Directory operations are taken to reach the disk in order, as journaling and cop
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from _typeshed import ReadableBuffer as Buffer
 
 observer: Callable[[str, str, str], None] | None = None
 """Told of every operation just before it happens: its name, the path, and the second path of a rename or a copy."""
@@ -195,15 +197,41 @@ def create(path: str, executable: bool = False, mode: int | None = None) -> int:
 
 
 def write(descriptor: int, data: bytes | memoryview, path: str = "") -> None:
-    """Write all of `data`."""
+    """Write all of `data`. Raises DiskError with `path`: a descriptor alone does not know it."""
     if observer is not None:
         observer("write", path, "")
-    size = len(data)
-    done = os.write(descriptor, data)
-    if done < size:
-        rest = memoryview(data)[done:]
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+    try:
+        done = os.write(descriptor, data)
+        if done < len(data):
+            rest = memoryview(data)[done:]
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+    except OSError as problem:
+        raise explained(problem, path) from problem
+
+
+class NewFile(io.RawIOBase):
+    """A file that does not exist yet, for writing; its errors name its path. Wrap it in a buffer."""
+
+    def __init__(self, path: str, mode: int = 0o600) -> None:
+        self._path = path
+        self._descriptor = create(path, mode=mode)
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        """Write all of `data`."""
+        view = memoryview(data).cast("B")
+        write(self._descriptor, view, self._path)
+        return len(view)
+
+    def close(self) -> None:
+        """Close the file; a second time does nothing."""
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
 
 
 def make_executable(descriptor: int) -> None:
@@ -367,6 +395,8 @@ def sync_tree(root: str) -> None:
     if len(files) > SYNC_ONE_BY_ONE and _sync_file_system(root):
         return
     if len(files) > SYNC_ONE_BY_ONE:
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(SYNC_THREADS) as pool:
             list(pool.map(sync_file, files))
     else:

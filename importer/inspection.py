@@ -104,6 +104,11 @@ class Inspection:
     """The first of them, at most `MAX_PLACES`."""
 
 
+PLAIN_TEXT = Inspection(shebang=False, text=True, lfs_pointer=False)
+PLAIN_BYTES = Inspection(shebang=False, text=False, lfs_pointer=False)
+"""What is seen in nearly every file: one value for all of them, since there may be tens of thousands."""
+
+
 def hidden_warning(path: str, inspection: Inspection) -> Diagnostic | None:
     """Say what a file hides, with counts and first places; None where it hides nothing."""
     if not inspection.hidden:
@@ -180,6 +185,8 @@ class FileInspector:
         if self._text and self._decoder is not None:
             self._read(b"", final=True)
         hidden = self._hidden if self._text else 0
+        if not hidden and self._head[:2] != b"#!" and self._head != _LFS:
+            return PLAIN_TEXT if self._text else PLAIN_BYTES
         return Inspection(
             shebang=self._head.startswith(b"#!"),
             text=self._text,

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import stat
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 from typing import TYPE_CHECKING, BinaryIO
 
 from importer import fs
-from importer.inspection import FileInspector
+from importer.inspection import PLAIN_TEXT, FileInspector
 from importer.model import FileRecord
 from importer.paths import RelPath, sort_key
 
@@ -46,7 +46,7 @@ class StagedFolder:
         self._lock = threading.Lock()
         self._places: dict[int, tuple[Entry, str, RelPath]] = {}
         self._made: set[str] = set()
-        self._records: dict[str, dict[str, FileRecord]] = {}
+        self._records: dict[str, list[FileRecord]] = {}
         self._inspections: dict[str, dict[str, Inspection]] = {}
         self._open: set[_Sink] = set()
 
@@ -56,7 +56,7 @@ class StagedFolder:
 
     def begin(self, entry: Entry, /) -> _Sink | None:
         """Create the file of an entry; None where it was not placed. Raises OSError."""
-        place = self._places.get(id(entry))
+        place = self._places.pop(id(entry), None)
         if place is None:
             return None
         _, folder, path = place
@@ -71,10 +71,10 @@ class StagedFolder:
 
     def records(self, folder: str) -> tuple[FileRecord, ...]:
         """Return one record for each file that was delivered to a folder, ordered by the UTF-8 bytes of its path."""
-        return tuple(sorted(self._records.get(folder, {}).values(), key=lambda record: sort_key(record.path)))
+        return tuple(sorted(self._records.get(folder, ()), key=lambda record: sort_key(record.path)))
 
     def inspections(self, folder: str) -> Mapping[str, Inspection]:
-        """Return what was seen in each file of a folder while it was written, by path."""
+        """Return by path what was seen in the files of a folder as they were written; plain text is not mentioned."""
         return MappingProxyType(self._inspections.get(folder, {}))
 
     def read(self, folder: str, path: RelPath, limit: int) -> bytes:
@@ -84,7 +84,7 @@ class StagedFolder:
             KeyError: nothing was delivered under that path.
             OSError: it cannot be read.
         """
-        if path.text not in self._records.get(folder, {}):
+        if all(record.path != path for record in self._records.get(folder, ())):
             raise KeyError(path.text)
         descriptor = os.open(f"{self._base}/{folder}/{path.text}", _READ)
         try:
@@ -104,7 +104,7 @@ class StagedFolder:
         """
         self._make(f"{self._base}/spool")
         path = self.root / "spool" / f"{len(name)}-{os.urandom(6).hex()}"
-        return os.fdopen(fs.create(os.fspath(path), mode=0o600), "wb", buffering=1 << 16), path
+        return io.BufferedWriter(fs.NewFile(os.fspath(path)), 1 << 16), path
 
     def unspool(self, path: Path) -> None:
         """Remove a spooled file before the staging folder goes."""
@@ -129,6 +129,8 @@ class StagedFolder:
         if len(records) < HASH_ALONE:
             differing.update(record.path.text for record in records if not _agrees(base, record))
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(HASH_THREADS) as pool:
                 same = pool.map(lambda record: _agrees(base, record), records)
                 differing.update(record.path.text for record, agrees in zip(records, same, strict=True) if not agrees)
@@ -160,8 +162,9 @@ class StagedFolder:
     def _finished(self, sink: _Sink, record: FileRecord, inspection: Inspection) -> None:
         self._open.discard(sink)
         with self._lock:
-            self._records.setdefault(sink.folder, {})[record.path.text] = record
-            self._inspections.setdefault(sink.folder, {})[record.path.text] = inspection
+            self._records.setdefault(sink.folder, []).append(record)
+            if inspection is not PLAIN_TEXT:
+                self._inspections.setdefault(sink.folder, {})[record.path.text] = inspection
 
 
 class _Sink:

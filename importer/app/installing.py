@@ -72,11 +72,23 @@ def install_preview(
     refuse_faulty(preview)
     if preview.selection_needed:
         raise _undecided(preview.plan, preview.selection_needed, preview.diagnostics)
+    if preview.plan is not None and asked_args(preview.plan):
+        raise _undecided(preview.plan, (), preview.diagnostics)
     if preview.token is None:
         problem = session.library.unwritable()
         message = problem.message if problem else "the library cannot be written"
         raise ImporterError("library-unwritable", message, Status.FAILED, preview.diagnostics)
     return _install(session, preview.token, choices or Choices(), (), expect)
+
+
+def give_up(session: Session, preview: Preview) -> None:
+    """Let go of what a preview staged, where nobody was told its token; nothing is raised."""
+    if preview.token is not None:
+        try:
+            session.library.release(preview.token)
+        except OSError:
+            # It is swept once the token has expired; another error is on its way already.
+            return
 
 
 def install_token(session: Session, token: str, request: Request, *, expect: str | None = None) -> Installation:
@@ -136,6 +148,18 @@ def _apply(
         transaction=applied.transaction,
         diagnostics=(*held.diagnostics, *applied.diagnostics),
         **sort_items(final, package.left_out),
+    )
+
+
+def asked_args(plan: Plan) -> tuple[str, ...]:
+    """Return what looks like a credential and nobody vouched for, as `--allow-arg` takes it.
+
+    A plan with any of it is never kept under a token: it may hold a secret, and those do not reach the library.
+    """
+    return tuple(
+        f"{shown(connector.candidate.name)}:{ask.removeprefix('args[').rstrip(']')}"
+        for connector in plan.connectors
+        for ask in connector.candidate.asks
     )
 
 
@@ -214,6 +238,7 @@ def _undecided(plan: Plan | None, selection: tuple[str, ...], diagnostics: tuple
         words += [f"--choose {shown(name)}=incoming|installed" for name in plan.choices_needed]
         if plan.confirm_needed:
             words.append("--confirm-overwrite")
+        words += [f"--allow-arg {ask}" for ask in asked_args(plan)]
     return ImporterError(
         "decision-missing",
         f"nothing was installed: a decision is missing; give {' '.join(words)}",

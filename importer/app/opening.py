@@ -59,8 +59,9 @@ class Opened:
         return replace(self.origin, resolved=pinned)
 
     def close(self) -> None:
-        """Let go of everything that was opened."""
+        """Let go of everything that was opened; a listing of many entries goes with its container."""
         self.stack.close()
+        self.container = None
 
 
 class Fingerprint:

@@ -267,13 +267,13 @@ def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str,
     twice = [name for name, count in names.items() if count > 1]
     for name in twice:
         clash = error(
-            "connector-name-clash",
+            "connector-name-collision",
             f"two connectors of this package are called {shown(name)}; choose one document, or rename one",
             connector=name,
         )
         found.append(clash)
         left_out.append(
-            LeftOut(kind="connector", name=name, root=label, reason="clash", codes=("connector-name-clash",))
+            LeftOut(kind="connector", name=name, root=label, reason="clash", codes=("connector-name-collision",))
         )
     return ReadPackage(
         package=Package(

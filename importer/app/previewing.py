@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
 from importer.app.errors import ImporterError, Status, machine_error
-from importer.app.installing import snapshot_for
+from importer.app.installing import asked_args, snapshot_for
 from importer.app.opening import Opened, open_source
 from importer.app.packages import ReadPackage, read_package
 from importer.app.reading import Meters
@@ -133,7 +133,7 @@ def _preview(session: Session, request: Request, work: _Work) -> Preview:
     token: str | None = None
     expires: str | None = None
     found = capped(diagnostics)
-    if plan is not None and status is not Status.REFUSED and work.staging is not None:
+    if plan is not None and status is not Status.REFUSED and work.staging is not None and not asked_args(plan):
         held = session.library.hold(work.staging, plan, origin=origin, choices=request.choices, diagnostics=found)
         token, expires = held.token, held.expires_at
     return Preview(
@@ -157,8 +157,8 @@ def _status(read: ReadPackage, plan: Plan, request: Request) -> Status:
     package = plan.package
     if not package.skills and not package.connectors and package.specialist is None:
         return Status.REFUSED
-    asks = any(connector.candidate.asks for connector in plan.connectors)
-    return Status.DECISION if plan.choices_needed or plan.confirm_needed or asks else Status.DONE
+    open_questions = plan.choices_needed or plan.confirm_needed or asked_args(plan)
+    return Status.DECISION if open_questions else Status.DONE
 
 
 def _refused(
@@ -178,16 +178,22 @@ def _refused(
         token=None,
         expires_at=None,
         diagnostics=capped([*diagnostics, *notes]),
-        budgets=meters.bundle.usage(),
+        budgets=_usage(meters, "", origin.kind),
     )
 
 
 def _usage(meters: Meters, kind: str, source: str) -> tuple[Usage, ...]:
-    rows = [*meters.bundle.usage(), *meters.skill.usage()]
-    if kind == "specialist":
-        rows += meters.specialist.usage()
-    if source == "github":
-        rows += meters.github.usage()
-    if kind == "connectors":
-        rows = list(meters.connector.usage())
-    return (*rows, *meters.preview.usage())
+    """Return the limits that a package of `kind` is held to, and every other one that was changed or used."""
+    always = {"connector", "preview"} if kind == "connectors" else {"bundle", "skill", "preview", kind, source}
+    every = (
+        meters.bundle,
+        meters.skill,
+        meters.specialist,
+        meters.archive,
+        meters.github,
+        meters.connector,
+        meters.preview,
+    )
+    return tuple(
+        row for meter in every for row in meter.usage() if meter.profile.name in always or row.changed or row.used
+    )

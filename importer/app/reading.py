@@ -77,6 +77,8 @@ class Found:
     place: Root
     folder: str
     """Its folder in the staging folder."""
+    bundled: bool = False
+    """Whether it is part of a Specialist package, which knows it by its folder whatever its document says."""
     reading: SkillReading | None = None
     findings: list[Diagnostic] = field(default_factory=list)
 
@@ -88,7 +90,7 @@ class Found:
     @property
     def name(self) -> str:
         """Its name, or for want of one its folder."""
-        if self.reading is not None and self.reading.name:
+        if self.reading is not None and self.reading.name and not self.bundled:
             return self.reading.name
         return self.place.path.rpartition("/")[2] or self.place.path or self.held.prefix.rstrip("!/") or DOCUMENT
 
@@ -137,7 +139,7 @@ class PackageReader:
     def skills(self, opened: Opened, outer: Held) -> tuple[SkillCandidate, ...]:
         """Read, select and stage the skills of an open container, nested archives included."""
         every = [outer, *self._nested(outer)]
-        found = [Found(held, root, self._folder()) for held in every for root in held.layout.roots]
+        found = [Found(held, root, self._folder(), self.bundled) for held in every for root in held.layout.roots]
         for held in every:
             self.diagnostics += _prefixed(held.layout.notes, held.prefix)
             self.diagnostics += _prefixed([as_warning(f.diagnostic) for f in held.layout.faults], held.prefix)

@@ -187,6 +187,7 @@ def skill_json(planned: PlannedSkill) -> Report:
             "digest": planned.installed.digest,
             "managed": planned.installed.managed,
             "edited": planned.installed.edited,
+            "from": planned.installed.origin.reference if planned.installed.origin else None,
             **{key: _json(value) for key, value in planned.facts.items()},
         }
     return {
@@ -215,6 +216,7 @@ def connector_json(planned: PlannedConnector) -> Report:
         installed = {
             "digest": planned.installed.digest,
             "managed": planned.installed.managed,
+            "from": planned.installed.origin.reference if planned.installed.origin else None,
             **{key: _json(value) for key, value in planned.facts.items()},
         }
     return {

@@ -91,10 +91,9 @@ def _connector_lines(connector: Report, console: Console) -> list[str]:
     lines += console.wrapped(shown(connector["summary"], 300), " " * 12)
     if connector["secrets"]:
         lines += console.wrapped(f"to be entered again: {_names(connector['secrets'], 64)}", " " * 12)
-    lines += [
-        f"            to vouch for {shown(ask)}: --allow-arg {shown(connector['name'])}:{ask[5:-1]}"
-        for ask in connector["asks"]
-    ]
+    for ask in connector["asks"]:
+        index = ask.removeprefix("args[").rstrip("]")
+        lines.append(f"            if {shown(ask)} is no secret: --allow-arg {shown(connector['name'])}:{index}")
     lines += _difference_lines(connector, connector["name"], console)
     return lines
 
@@ -124,7 +123,7 @@ def _difference_lines(item: Report, name: str, console: Console) -> list[str]:
         if not installed.get("managed", True):
             said.append("the installed one was not imported: it is your own or another tool's")
         elif installed.get("origin") == "other":
-            said.append("the installed one came from elsewhere")
+            said.append("the installed one came from " + shown(installed.get("from") or "elsewhere", 300))
         if installed.get("users"):
             said.append(f"used by {_names(installed['users'])}")
     lines = [line for text in said for line in console.wrapped(text, " " * 12)]
@@ -165,7 +164,10 @@ def diagnostic_lines(diagnostics: list[Report], console: Console) -> list[str]:
             continue
         lines += ["", console.style(title, fg=STYLES[severity], bold=True)]
         for diagnostic in chosen:
-            place = diagnostic["path"] + (f":{diagnostic['line']}" if diagnostic["line"] else "")
+            place, line = diagnostic["path"], diagnostic["line"]
+            if line:
+                # "manifest.json: id" names a field; a number right behind it would read as its value.
+                place += f" (line {line})" if ": " in place else f":{line}"
             lines.append(f"  {diagnostic['code']}" + (f"  {place}" if place else ""))
             lines += console.wrapped(diagnostic["message"], "      ")
     return lines

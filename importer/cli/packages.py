@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from importer.app.session import Session
     from importer.model import Plan
 
+CHOICES_SHOWN = 4
+"""With more conflicts than this a command line that answers them all is no help to read."""
+
 
 @click.command()
 @click.argument("source")
@@ -78,11 +81,24 @@ def install(console: Console, /, source: str, yes: bool, expect: str | None, **o
 def _install_source(
     session: Session, request: Request, yes: bool, expect: str | None, console: Console
 ) -> Installation:
-    from importer.app.installing import install_preview, require_decided
+    from importer.app.installing import give_up
     from importer.app.previewing import preview as make_preview
 
     result = make_preview(session, request)
     clear_progress()
+    try:
+        return _install_shown(session, result, request, yes, expect, console)
+    except BaseException:
+        # Also Ctrl-C at a question: nobody was told the token, so nobody can come back with it.
+        give_up(session, result)
+        raise
+
+
+def _install_shown(
+    session: Session, result: Preview, request: Request, yes: bool, expect: str | None, console: Console
+) -> Installation:
+    from importer.app.installing import install_preview, require_decided
+
     asking = not console.json and not yes and expect is None and sys.stdin.isatty() and sys.stderr.isatty()
     if not console.json and not (console.quiet and yes):
         show_preview(result, console, stream_to_stderr=True)
@@ -146,6 +162,7 @@ def show_installation(done: Installation, console: Console) -> None:
 def next_step(result: Preview, request: Request, console: Console) -> None:
     """Say what to type next, so that nobody has to put it together."""
     from importer.app.errors import Status
+    from importer.app.installing import asked_args
 
     console.out()
     plan = result.plan
@@ -159,19 +176,41 @@ def next_step(result: Preview, request: Request, console: Console) -> None:
     if result.selection_needed:
         console.out("Choose with --skill NAME, repeated; nothing was changed.")
         return
+    if plan is not None and asked_args(plan):
+        console.out("Nothing was changed. Look at what may be a credential; if it is none, preview again with:")
+        console.out("  " + " ".join(f"--allow-arg {ask}" for ask in asked_args(plan)))
+        return
     if result.token is None:
         console.out("Nothing was changed. There is no token, since the library cannot be written.")
         return
     if plan is not None and _nothing_to_do(plan):
         console.out("Nothing would change: everything in it is installed already.")
         return
-    missing = [f"--choose {name}=installed|incoming" for name in plan.choices_needed] if plan else []
-    if (plan and plan.confirm_needed) or (missing and plan):
-        missing.append("--confirm-overwrite" if plan.confirm_needed else "(and --confirm-overwrite, for incoming)")
     console.out("Nothing was changed yet. To install exactly this, within 10 minutes:")
-    console.out("  " + console.command("install", result.token) + (" " + " ".join(missing) if missing else ""))
+    for words in _ways(plan, result.token):
+        console.out("  " + console.command(*words))
+    if plan is not None and len(plan.choices_needed) > CHOICES_SHOWN:
+        console.out(
+            f"with --choose NAME=installed or --choose NAME=incoming for each of the {len(plan.choices_needed):,} "
+            "conflicts,"
+        )
+        console.out("and --confirm-overwrite where one is incoming.")
+    if plan is not None and any(connector.candidate.asks for connector in plan.connectors):
+        console.out("What looks like a credential is to be taken out of the source, or vouched for as said above.")
     if plan is not None and console.verbose:
         console.out(f"plan {plan.digest}")
+
+
+def _ways(plan: Plan | None, token: str) -> list[list[str]]:
+    """Return the command lines that go on from a preview: one, or one for each answer to its conflicts."""
+    words = ["install", token]
+    confirm = ["--confirm-overwrite"] if plan is not None and plan.confirm_needed else []
+    names = plan.choices_needed if plan is not None else ()
+    if not names or len(names) > CHOICES_SHOWN:
+        return [words + confirm]
+    keep = [word for name in names for word in ("--choose", f"{name}=installed")]
+    take = [word for name in names for word in ("--choose", f"{name}=incoming")]
+    return [[*words, *keep, *confirm], [*words, *take, "--confirm-overwrite"]]
 
 
 def _nothing_to_do(plan: Plan) -> bool:

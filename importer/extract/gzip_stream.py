@@ -118,8 +118,8 @@ class GzipReader:
                 self._out += len(data)
                 self._charge(len(data), self._label)
                 if self._check_ratio is not None and self._out > RATIO_FROM:
-                    # Rounded down, so that exactly at the limit passes.
-                    self._check_ratio(self._out // max(1, self._here()))
+                    # Rounded up: exactly at the limit passes, one byte over it does not.
+                    self._check_ratio(-(-self._out // max(1, self._here())))
                 self._crc = self._crc32(data, self._crc)
             if self._inflater.eof:
                 self._ended = True

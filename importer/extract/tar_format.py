@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from importer.diagnostics import shown
 from importer.signatures import TAR_BLOCK, tar_checksum
 
 if TYPE_CHECKING:
@@ -23,16 +24,18 @@ _POSIX = b"ustar\x0000"
 _GNU = b"ustar  \x00"
 _OLD = bytes(8)
 _NUMBERS = (
-    (108, 116, "owner"),
-    (116, 124, "group"),
-    (136, 148, "time"),
-    (329, 337, "device number"),
-    (337, 345, "device number"),
+    (108, 116, "owner", False),
+    (116, 124, "group", False),
+    (136, 148, "time", True),
+    (329, 337, "device number", False),
+    (337, 345, "device number", False),
 )
 _OCTAL = re.compile(rb" *([0-7]+)[ \0]*")
+_DECIMAL = re.compile(rb"-?[0-9]{1,20}(?:\.[0-9]*)?")
 _RECORD = re.compile(rb"([1-9][0-9]*) ([^=\n]+)=")
 
-IGNORED = frozenset({"atime", "ctime", "mtime", "uid", "gid", "uname", "gname", "comment", "LIBARCHIVE.creationtime"})
+NUMBERS = frozenset({"atime", "ctime", "mtime", "uid", "gid"})
+IGNORED = NUMBERS | {"uname", "gname", "comment", "LIBARCHIVE.creationtime"}
 """pax keys that say nothing about names or contents."""
 IGNORED_FAMILIES = (
     "LIBARCHIVE.xattr.",
@@ -83,12 +86,10 @@ def parse_header(block: bytes, offset: int, refuse: Refusals) -> Header:
     size = _number(block[124:136])
     if size is None or size > MAX_SIZE:
         raise refuse.unreadable(offset + 124, "the size in the header is no number that a file can have")
-    for start, end, what in _NUMBERS:
-        field = block[start:end]
+    for start, end, what, is_needed in _NUMBERS:
         # Nothing is made of these, but a number that cannot be read is where some readers stop.
-        is_left_out = what != "time" and not field.strip(b" \0")
-        if not is_left_out and _number(field) is None and not field[0] & 0x80:
-            raise refuse.unreadable(offset + start, f"the {what} in the header is no number")
+        if (is_needed or block[start:end].strip(b" \0")) and not _is_plausible(block[start:end]):
+            raise refuse.unreadable(offset + start, f"the {what} in the header is no number that it can have")
     mode = _number(block[100:108])
     if mode is None:
         raise refuse.unreadable(offset + 100, "the mode in the header is no number")
@@ -114,10 +115,13 @@ def parse_pax(body: bytes, offset: int, refuse: Refusals) -> dict[str, bytes]:
             key = match[2].decode("utf-8")
         except UnicodeDecodeError:
             raise refuse.ambiguous(offset + at, "the key of a pax record is not UTF-8") from None
+        value = body[match.end() : end - 1]
         if not _is_ignored(key):
             if key in found:
-                raise refuse.ambiguous(offset + at, f"the pax header gives '{key}' twice", key=key)
-            found[key] = body[match.end() : end - 1]
+                raise refuse.ambiguous(offset + at, f"the pax header gives '{shown(key)}' twice", key=shown(key))
+            found[key] = value
+        elif key in NUMBERS and _DECIMAL.fullmatch(value) is None:
+            raise refuse.ambiguous(offset + at, f"the pax header gives '{key}' and no number for it", key=key)
         at = end
     return found
 
@@ -126,9 +130,12 @@ def trim_long_name(body: bytes, offset: int, refuse: Refusals) -> bytes:
     """Return the name in the body of a GNU long-name header: it ends with a NUL.
 
     Raises:
-        Rejected: `archive-ambiguous` where something follows the NUL.
+        Rejected: `archive-ambiguous` where there is no NUL (some readers read on, others drop the last byte), or where
+            something follows it.
     """
-    name, _, rest = body.partition(b"\0")
+    name, nul, rest = body.partition(b"\0")
+    if not nul:
+        raise refuse.ambiguous(offset + len(body), "a long name does not end with a NUL")
     if rest.strip(b"\0"):
         raise refuse.ambiguous(offset + len(name), "a long name goes on after the NUL that ends it")
     return name
@@ -152,3 +159,11 @@ def _number(field: bytes) -> int | None:
         return int.from_bytes(field[1:], "big") if field[0] == 0x80 else None
     match = _OCTAL.fullmatch(field)
     return int(match[1], 8) if match else None
+
+
+def _is_plausible(field: bytes) -> bool:
+    """Whether a number says what an owner, a device or a time can be; only times are negative (before 1970)."""
+    if field[0] == 0xFF:
+        return len(field) == 12 and field[:4] == b"\xff" * 4 and field[4] & 0x80 != 0
+    number = _number(field)
+    return number is not None and number <= (MAX_SIZE if len(field) == 12 else 0xFFFFFFFF)

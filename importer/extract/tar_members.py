@@ -45,10 +45,11 @@ class Cursor(Protocol):
 
 
 class Member(NamedTuple):
-    """One member: its metadata, and where its bytes start."""
+    """One member: its metadata, where its bytes start, and whether it is the folder that everything is in ("./")."""
 
     listed: Listed
     offset: int
+    is_root: bool
 
 
 class TarNames:
@@ -108,7 +109,7 @@ def members(cursor: Cursor, archive: Meter, names: TarNames, refuse: Refusals) -
     walker = _Walker(cursor, archive, names, refuse)
     handle = 0
     while (member := walker.next(handle)) is not None:
-        if member.listed.name:
+        if not member.is_root:
             yield member
             handle += 1
         padded = member.offset + _padded(walker.size)
@@ -131,14 +132,14 @@ class _Walker:
         self._row = 0
 
     def next(self, handle: int) -> Member | None:
-        """Return the next member, named "" for the folder that everything is in; None at the first zero block."""
+        """Return the next member; None at the first zero block."""
         while True:
             offset = self._cursor.position
             block = self._cursor.take(BLOCK)
             if len(block) < BLOCK:
                 raise self._refuse.unreadable(offset, "the archive is cut short, its two zero blocks are missing")
             if block == ZEROS:
-                if self._is_waiting():
+                if self._row:
                     raise self._refuse.ambiguous(offset, "a metadata header is followed by no file")
                 return None
             header = parse_header(block, offset, self._refuse)
@@ -230,7 +231,7 @@ class _Walker:
         link = self._long_link if self._long_link is not None else header.link
         self.size = header.size
         listed = Listed(
-            name=_without_dot(name, kind),
+            name=name[2:] if name.startswith("./") and len(name) > 2 else name,
             kind=kind,
             size=header.size,
             packed=header.size,
@@ -240,7 +241,7 @@ class _Walker:
             special=special,
             fault=self._link_fault(name) if "linkpath" in pax else None,
         )
-        return Member(listed, start)
+        return Member(listed, start, kind is EntryKind.DIRECTORY and name in {".", "./"})
 
     def _name(self, header: Header) -> str:
         if self._pax is not None and "path" in self._pax:
@@ -250,6 +251,8 @@ class _Walker:
 
     def _kind(self, header: Header, name: str) -> tuple[EntryKind, str]:
         if header.type in _FILES:
+            if header.type == b"\0" and header.name.endswith(b"/") != name.endswith("/"):
+                raise self._refuse.ambiguous(header.offset, "only one of two names makes a file a folder", name)
             if not name.endswith("/"):
                 return EntryKind.FILE, ""
             if header.type == b"\0" and not header.size:
@@ -272,13 +275,6 @@ class _Walker:
             f"{shown(name)}: a link whose target stands in a pax header; ask the author to publish the file itself"
         )
         return error("link-refused", message, name, None, fault="pax-linkpath")
-
-
-def _without_dot(name: str, kind: EntryKind) -> str:
-    """Drop one leading "./"; what is left of the folder that everything is in is ""."""
-    if kind is EntryKind.DIRECTORY and name in {".", "./"}:
-        return ""
-    return name[2:] if name.startswith("./") and len(name) > 2 else name
 
 
 def _padded(size: int) -> int:

@@ -140,7 +140,7 @@ class ZipContainer:
 
     def _with_target(self, entry: Listed) -> Listed:
         """Return the symbolic link `entry` with its target, or without where it is none that could be used."""
-        if entry.size > MAX_LINK_TARGET:
+        if not 0 < entry.size <= MAX_LINK_TARGET:
             return entry
         target = _Target()
         self._contents.stream(entry.handle, self._refuse.where(entry.name), None, target)

@@ -73,7 +73,7 @@ class EntryData:
             raise self._broken(handle)
         if content:
             self._pay(len(content), path, charge)
-            self._hold_ratio(size // (entry.packed or 1), path)
+            self._hold_ratio(-(-size // (entry.packed or 1)), path)
         return content
 
     def stream(
@@ -114,7 +114,7 @@ class EntryData:
                 text = f"its content is longer than the {entry.size:,} bytes that its headers declare"
                 raise refuse.ambiguous(columns.start[handle], text, entry.name, declared=entry.size)
             self._pay(len(content), path, charge)
-            self._hold_ratio(total // (entry.packed or 1), path)
+            self._hold_ratio(-(-total // (entry.packed or 1)), path)
             if scan:
                 found = RECORD.search(tail + content)
                 if found is not None:
@@ -139,6 +139,7 @@ class EntryData:
             charge(amount, path)
 
     def _hold_ratio(self, ratio: int, path: str) -> None:
+        """Check a ratio, rounded up: one byte over the limit is over it."""
         if ratio > self._ratio:
             self._bundle.check("ratio", ratio, path)
             self._ratio = ratio

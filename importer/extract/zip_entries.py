@@ -112,6 +112,7 @@ def read_entries(data: RandomBytes, end: End, rule: NameRule, refuse: Refusals) 
         raise refuse.ambiguous(
             expected, f"{end.directory_offset - expected:,} bytes lie between the last entry and the directory"
         )
+    reader.finish()
     columns = reader.columns
     columns.listed = sorted(listed, key=attrgetter("handle")) if moved else listed
     _refuse_twins(columns.listed, offsets, refuse)
@@ -172,6 +173,21 @@ class _Reader:
         self._rule = rule
         self._refuse = refuse
         self._window = _Window(data)
+        self._narrow: tuple[int, str] | None = None
+        """Where the first descriptor with short sizes is, and whose it is."""
+        self._renames = False
+        """Whether a name without the UTF-8 flag has a Unicode path field."""
+
+    def finish(self) -> None:
+        """Hold entries to each other.
+
+        Raises:
+            Rejected: `archive-ambiguous` where one entry changes how unzip reads the descriptor of another.
+        """
+        if self._renames and self._narrow is not None:
+            offset, text = self._narrow
+            what = "it is streamed, beside a Unicode path field (0x7075) that makes unzip misread its descriptor"
+            raise self._refuse.ambiguous(offset, what, text)
 
     def entry(self, handle: int, at: int, offset: int) -> tuple[Listed, int]:
         """Return the entry whose central header is at `at`, and the offset at which it ends."""
@@ -216,10 +232,11 @@ class _Reader:
             if fault is not None:
                 self._hold_undecoded(header, start, text, told)
             wide = local.zip64 is not None
-            if (extra.named or local.named) and not (wide or flags & UTF8):
-                what = "it is streamed and has a Unicode path field (0x7075): unzip takes its descriptor for a wide one"
-                raise refuse.ambiguous(stop, what, text)
+            if not wide:
+                self._narrow = self._narrow or (stop, text)
             stop = self._descriptor(header, stop, wide, text)
+        if (extra.named or local.named) and not flags & UTF8:
+            self._renames = True
         columns = self.columns
         columns.start[handle] = start
         columns.crc[handle] = crc

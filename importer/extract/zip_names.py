@@ -16,7 +16,8 @@ from importer.extract.zip_format import UTF8, shown_bytes
 if TYPE_CHECKING:
     from importer.extract.zip_format import Refusals
 
-_DOS_HOSTS = frozenset({0, 11, 14})
+_UTF8_HOSTS = frozenset({3, 19})
+"""Unix and macOS: whatever has another host, DOS and Windows above all, readers take for a code page."""
 _ASCII_SAMPLE = "ABCXYZabcxyz0189._-/+\\ "
 
 
@@ -67,7 +68,7 @@ class NameRule:
                     [error("path-encoding", f"zip, byte {offset:,}: {text}; {advice}", self._refuse.where())]
                 ) from None
             raise self._undecodable(raw, offset, "a name has no UTF-8 flag and is not UTF-8") from None
-        if not flagged and host in _DOS_HOSTS and not name.isascii():
+        if not flagged and host not in _UTF8_HOSTS and not name.isascii():
             self._odd += 1
             self._first_odd = self._first_odd or name
         return name
@@ -96,8 +97,9 @@ class NameRule:
         return [
             warning(
                 "path-encoding",
-                f"{self._odd} names have no UTF-8 flag and come from a DOS or Windows tool, '{shown(self._first_odd)}' "
-                "is the first; they were read as UTF-8. If they look wrong, name the code page with --name-encoding",
+                f"{self._odd} names have no UTF-8 flag and come from DOS, Windows or another old system, the first is "
+                f"'{shown(self._first_odd)}'; they were read as UTF-8. If they look wrong, name the code page with "
+                "--name-encoding",
                 self._refuse.where(),
                 count=self._odd,
             )

@@ -64,7 +64,7 @@ class Mender:
                 )
             )
         if not self.diagnostics:
-            # Every field is fine alone and they do not fit together: indentation that has no single reading.
+            # Every field is fine alone, and together they are not: nothing to say that would explain taking it.
             raise fault
         return fields, lines
 

@@ -114,10 +114,12 @@ def _programs(root: str, records: Sequence[FileRecord], inspections: Mapping[str
     if not every:
         return None
     names = [r.path.text for r in records if r.path.text in every]
+    found = (("mode", by_mode), ("'#!'", by_shebang), ("name", by_name))
+    how = ", ".join(f"{len(paths):,} by {what}" for what, paths in found if paths)
     return warning(
         "skill-executables",
-        f"{counted(len(names), 'file')} that can be run: {listed(names)} ({len(by_mode):,} by mode, "
-        f"{len(by_shebang):,} by '#!', {len(by_name):,} by name); an agent may start them: read them first",
+        f"{counted(len(names), 'file')} that can be run: {listed(names)} ({how}); an agent may start them: read them "
+        "first",
         _path(root, names[0]),
         count=len(names),
         names=[shown(name) for name in names[:50]],

@@ -68,12 +68,9 @@ def select(skills: Sequence[_Skill], wanted: Sequence[str]) -> tuple[tuple[_Skil
 def _matching(skills: Sequence[_Skill], word: str) -> set[int]:
     path = word.rstrip("/").removeprefix("./")
     path = "" if path == "." else path
-    if not word.endswith("/"):
-        name = word.removeprefix("skill:")
-        named = {at for at, skill in enumerate(skills) if name and skill.name == name}
-        if named:
-            return named
-    return {at for at, skill in enumerate(skills) if skill.root == path}
+    name = word.removeprefix("skill:")
+    named = {at for at, skill in enumerate(skills) if name and skill.name == name}
+    return named or {at for at, skill in enumerate(skills) if skill.root == path}
 
 
 def selection_needed(skills: Sequence[Offered], limit: int) -> Diagnostic | None:

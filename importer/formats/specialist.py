@@ -165,6 +165,8 @@ class _File:
 
     def fault(self, key: str, message: str, at: int | None, code: str = "", **facts: Fact) -> None:
         """Add an error about one field; `at` is the offset where its value stands."""
+        if not message.startswith("the field"):
+            message = f"{shown(key, 120)}: {message}"
         line = position(self.text, at)[0] if at is not None else 1
         where = f"{self.path}: {shown(key, 120)}"
         self.found.append(error(code or self.field_code, message, where, line, field=shown(key, 120), **facts))
@@ -202,7 +204,7 @@ class _File:
             self.fault(key, f"the text is blank; expected {minimum:,} to {maximum:,} characters", node.start, used=used)
             return None
         if not minimum <= used <= maximum:
-            message = f"{used:,} characters; expected {minimum:,} to {maximum:,}"
+            message = f"{counted(used, 'character')}; expected {minimum:,} to {maximum:,}"
             self.fault(key, message, node.start, used=used, min=minimum, max=maximum)
             return None
         if "\0" in value:

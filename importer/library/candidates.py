@@ -5,14 +5,14 @@ Only the SHA-256 of a token is kept: who reads the record cannot install with it
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import os
 import re
-import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from importer import codec
@@ -94,6 +94,8 @@ class HeldCandidate:
 
         if len(parts) == 1:
             return tuple(rehash(parts[0]))
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(HASH_THREADS) as pool:
             return tuple(path for paths in pool.map(rehash, parts) for path in paths)
 
@@ -105,12 +107,12 @@ def token_hash(token: str) -> str:
 
 def rfc3339(seconds: float) -> str:
     """Return a time in UTC, to the second."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def hold(record: Record, kind: str, staging: str | None, body: str, now: float) -> Held:
     """Keep `body` under a new token."""
-    token = "imp_" + secrets.token_urlsafe(24)
+    token = "imp_" + base64.urlsafe_b64encode(os.urandom(24)).decode("ascii")
     expires = now + TOKEN_SECONDS
     record.hold(token_hash(token), kind, staging, expires, body)
     return Held(token=token, expires_at=rfc3339(expires))

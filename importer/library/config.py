@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -42,6 +41,8 @@ def read_config(path: str) -> Config:
         raise explained(problem, path, "read") from problem
     if len(data) > MAX_BYTES:
         raise Rejected([_fault(path, f"it has more than {MAX_BYTES:,} bytes")])
+    import tomllib
+
     try:
         document = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as problem:

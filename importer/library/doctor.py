@@ -170,21 +170,28 @@ class _Doctor:
 
     def strays(self, record: Record | None) -> None:
         """Look at what in the trash no transaction of the record put there."""
-        known = {t.id for t in record.transactions()} if record is not None else set()
-        for name, places in sorted(trash.folders(self.layout).items()):
-            if name in known or name.startswith("doctor-"):
-                continue
+        known = record.transaction_ids() if record is not None else {}
+        unknown = {
+            name: places
+            for name, places in trash.folders(self.layout).items()
+            if name not in known and not name.startswith("doctor-")
+        }
+        # With a lost record a journal was lost, too: only the last transaction can have been under way.
+        last = max(unknown, key=lambda name: _age(unknown[name])) if unknown and not known else None
+        for name, places in sorted(unknown.items()):
             for place in places:
                 if not os.path.isdir(place):
                     self.move(place, "it is no folder of a transaction")
                     continue
-                self._bring_back(place)
+                if name == last:
+                    self._bring_back(place)
                 transact.drop_empty(place)
                 if os.path.lexists(place):
                     self.findings.append(
                         info(
                             "doctor-unknown-trash",
                             f"{shown(place, 400)} belongs to no transaction of the record; it is left alone",
+                            place,
                         )
                     )
 
@@ -297,3 +304,13 @@ def _examine(doctor: _Doctor, lock_timeout: float) -> None:
         finally:
             if record is not None:
                 record.close()
+
+
+def _age(places: list[str]) -> int:
+    """Return when a transaction wrote its manifest, in ns; 0 where it has none."""
+    for place in places:
+        try:
+            return os.lstat(f"{place}/{transact.MANIFEST}").st_mtime_ns
+        except OSError:
+            continue
+    return 0

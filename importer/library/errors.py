@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from importer.fs import DiskError
+import errno
+
+from importer.fs import DiskError, explained
 
 
 class LibraryError(DiskError):
@@ -22,3 +24,11 @@ def stale(what: str, path: str = "") -> LibraryError:
     return LibraryError(
         "library-stale", f"stale: {what}; nothing was changed. Preview again and look at what is different", path
     )
+
+
+def own(problem: OSError, path: str, doing: str = "write") -> LibraryError:
+    """Say an error among the importer's own things; where something is in the way, the doctor moves it."""
+    told = explained(problem, path, doing)
+    blocked = problem.errno in {errno.ENOTDIR, errno.EEXIST, errno.EISDIR, errno.ELOOP}
+    hint = "; `importer doctor` moves what is in the way to the trash" if blocked else ""
+    return LibraryError(told.code, told.message + hint, told.path, problem.errno or 0)

@@ -12,7 +12,6 @@ from importer import fs
 from importer.diagnostics import Diagnostic, shown, warning
 from importer.library import candidates, stagings
 from importer.library.config import Config, read_config
-from importer.library.doctor import Examined, examine
 from importer.library.errors import LibraryError
 from importer.library.history import Past, past
 from importer.library.inventory import Listed, Shown, find_items, list_items, show_items, verify_items
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from importer.library.candidates import Held, HeldCandidate, HeldRemoval
+    from importer.library.doctor import Examined
     from importer.library.stagings import Staging
     from importer.library.writer import Writer
     from importer.model import Choices, Origin, Plan, Snapshot
@@ -59,7 +59,7 @@ class Library:
         self.clock = clock
         self._record: Record | None = None
         self._damage: LibraryError | None = None
-        self._writing = False
+        self._claimed: list[Staging] = []
 
     @classmethod
     def open(cls, root: Path | str, *, lock_timeout: float = 10.0, clock: Callable[[], float] = time.time) -> Self:
@@ -78,7 +78,9 @@ class Library:
         return library
 
     def close(self) -> None:
-        """Close the record; a second time does nothing."""
+        """Close the record, and let go of what was claimed; a second time does nothing."""
+        while self._claimed:
+            self._claimed.pop().release()
         if self._record is not None:
             self._record.close()
             self._record = None
@@ -191,6 +193,8 @@ class Library:
 
     def doctor(self) -> Examined:
         """Look at the library, put right what is provable, move away what cannot be read; works on any library."""
+        from importer.library.doctor import examine
+
         self.close()
         found = examine(self.layout, lock_timeout=self.lock_timeout)
         self._damage = None
@@ -255,7 +259,9 @@ class Library:
         Raises:
             LibraryError: `token-unknown`, `token-used`, `token-expired`; `library-stale` where its files are gone.
         """
-        return candidates.claim(self.layout, self.record(), token, self.clock)
+        held = candidates.claim(self.layout, self.record(), token, self.clock)
+        self._claimed.append(held.staging)
+        return held
 
     def hold_removal(self, plan: RemovalPlan) -> Held:
         """Keep a removal for ten minutes under a new token. Raises LibraryError where the record cannot be written."""
@@ -283,7 +289,9 @@ class Library:
         """Return the record, made where there was none. Raises LibraryError."""
         record = self.record()
         if record is None or not record.writable:
-            self.close()
+            if record is not None:
+                record.close()
+                self._record = None
             try:
                 fs.make_folders(self.layout.control)
             except OSError as problem:
@@ -363,7 +371,8 @@ class Library:
 
     def _sweep(self, record: Record | None) -> None:
         """Remove what dead processes and expired candidates left in staging."""
-        if not os.access(self.layout.staging, os.W_OK) or not os.listdir(self.layout.staging):
+        staging = self.layout.staging
+        if not os.path.isdir(staging) or not os.access(staging, os.R_OK | os.W_OK) or not os.listdir(staging):
             return
         if record is not None and (not record.writable or record.journal()):
             return

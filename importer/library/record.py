@@ -80,16 +80,7 @@ class Record:
 
     def _is_made(self) -> bool:
         """Return whether the schema is there; refuse what is not ours."""
-        try:
-            application, version, tables = self._facts()
-        except sqlite3.OperationalError as problem:
-            code = problem.sqlite_errorcode & 0xFF
-            if self.writable or code not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
-                raise
-            # WAL needs a file beside the database, and this folder cannot be written: read the database alone.
-            self._connection.close()
-            self._connection = connect(self.path, "ro", immutable=True)
-            application, version, tables = self._facts()
+        application, version, tables = self._facts()
         if application == 0 and version == 0 and tables == 0:
             return False
         if application != APPLICATION_ID:

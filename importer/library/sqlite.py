@@ -39,14 +39,35 @@ def is_empty(path: str) -> bool:
     return os.path.isfile(path) and os.path.getsize(path) == 0
 
 
-def connect(path: str, mode: str, immutable: bool = False) -> sqlite3.Connection:
+def connect(path: str, mode: str) -> sqlite3.Connection:
+    """Open a database file.
+
+    Args:
+        path: the file.
+        mode: SQLite's: `rwc` makes it, `rw` writes it, `ro` only reads it. WAL needs a file beside the database; where
+            none can be made, the database is read alone, if everything of it is in there.
+    """
+    try:
+        return _connect(path, f"mode={mode}")
+    except sqlite3.OperationalError as problem:
+        code = problem.sqlite_errorcode & 0xFF
+        log = f"{path}-wal"
+        if mode != "ro" or code not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+            raise
+        if os.path.exists(log) and os.path.getsize(log):
+            raise
+        return _connect(path, "mode=ro&immutable=1")
+
+
+def _connect(path: str, options: str) -> sqlite3.Connection:
     from urllib.parse import quote
 
-    uri = f"file:{quote(path)}?mode={mode}" + ("&immutable=1" if immutable else "")
-    connection = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
+    connection = sqlite3.connect(f"file:{quote(path)}?{options}", timeout=BUSY_SECONDS, isolation_level=None, uri=True)
     try:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA trusted_schema=OFF")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA user_version").fetchone()
     except BaseException:
         connection.close()
         raise

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from importer import fs
-from importer.library.errors import LibraryError
+from importer.library.errors import LibraryError, own
 from importer.staging import StagedFolder
 
 if TYPE_CHECKING:
@@ -81,15 +80,14 @@ def new_staging(layout: Layout) -> Staging:
     try:
         for _ in range(100):
             made += fs.make_folders(layout.staging)
-            path = f"{layout.staging}/{secrets.token_hex(8)}"
+            path = f"{layout.staging}/{os.urandom(8).hex()}"
             lock = _make_locked(path)
             if lock is not None:
                 return Staging(path, lock, made)
     except OSError as problem:
         for folder in reversed(made):
             fs.remove_folder(folder)
-        told = fs.explained(problem, layout.staging)
-        raise LibraryError(told.code, told.message, layout.staging, problem.errno or 0) from problem
+        raise own(problem, layout.staging) from problem
     raise LibraryError("library-locked", f"no staging folder could be kept in {layout.staging}", layout.staging)
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from importer import fs
 from importer.diagnostics import Diagnostic, error, info, shown, warning
 from importer.library.disk import DiskTree, unchanged
-from importer.library.errors import LibraryError, stale
+from importer.library.errors import LibraryError, own, stale
 from importer.library.layout import CONTROL
 from importer.library.record import read_transaction
 
@@ -165,7 +165,7 @@ def _make_trash(layout: Layout, transaction: Transaction, folders: Sequence[tupl
             fs.sync_folder(os.path.dirname(layout.full(root)))
             fs.sync_folder(os.path.dirname(os.path.dirname(layout.full(root))))
     except OSError as problem:
-        raise fs.explained(problem, layout.full(roots[0])) from problem
+        raise own(problem, layout.full(roots[0])) from problem
 
 
 def trash_roots(transaction: Transaction) -> list[str]:

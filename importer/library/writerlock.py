@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from importer import fs
 from importer.diagnostics import shown
 from importer.library.candidates import rfc3339
-from importer.library.errors import LibraryError
+from importer.library.errors import LibraryError, own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def writer_lock(layout: Layout, command: str, timeout: float) -> Iterator[None]:
     except Timeout:
         raise LibraryError("library-locked", _who(layout, timeout), layout.lock) from None
     except OSError as problem:
-        raise fs.explained(problem, layout.lock, "lock") from problem
+        raise own(problem, layout.lock, "lock") from problem
     holder = f"{layout.lock}.holder"
     try:
         _describe(holder, command)

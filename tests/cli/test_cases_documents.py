@@ -235,9 +235,8 @@ def test_names_that_meet_once_they_are_readable_are_an_error_naming_both(scene: 
 
 def test_dead_links_and_pointers_are_said(scene: Scene) -> None:
     body = "See [the guide](references/guide.md) and [units](references/units.md).\n"
-    files = skill(
-        "demo", body=body, **{"data/big.bin": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"}
-    )
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    files = skill("demo", body=body) | {"data/big.bin": pointer}
     look = scene.look(scene.tree(files))
     assert look.status == 3
     assert look.codes("error") == ["skill-lfs-pointer"]

@@ -87,6 +87,7 @@ def test_a_likely_credential_asks(run: Run, tmp_path: Path) -> None:
     shown = run("preview", likely, "--json")
     assert shown.status == 4, shown.out
     assert shown.json["connectors"][0]["asks"] == ["args[1]"]
+    assert shown.json["token"] is None
     assert run("install", likely, "--yes", "--json").status == 4
     assert run("install", likely, "--yes", "--allow-arg", "a:1", "--json").status == 0
 

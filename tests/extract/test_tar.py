@@ -60,18 +60,23 @@ ACCEPTED = {
     "gnu style": tar(member("a", b"x", magic=GNU)),
     "owners that are left out": tar(member("a", b"x", patch=(108, bytes(16)))),
     "a time before 1970": tar(member("a", b"x", patch=(136, b"\xff" * 12))),
+    "a time far ahead": tar(member("a", b"x", patch=(136, b"\x80" + bytes(3) + b"\x7f" + b"\xff" * 7))),
+    "an owner in base 256": tar(member("a", b"x", patch=(108, b"\x80\0\0\0" + b"\xff" * 4))),
     "device numbers of a file": tar(member("a", b"x", patch=(329, b"0000000\x000000000\x00"))),
     "prefix": tar(member("b.md", b"x", prefix=b"demo")),
     "leading dot": tar(member("./", kind=b"5"), member("./a", b"x")),
     "long name": tar(long_name(LONG.encode()), member(LONG.encode()[:100], b"x", magic=GNU)),
-    "long name without a NUL": tar(long_name(LONG.encode(), end=b""), member("x", b"x", magic=GNU)),
+    "long name with several NULs": tar(long_name(LONG.encode(), end=bytes(9)), member("x", b"x", magic=GNU)),
     "pax name": tar(pax(record("path", LONG)), member("x", b"x")),
+    "a long name cut behind a slash": tar(long_name(b"d" * 99 + b"/a"), member(b"d" * 99 + b"/", b"x", magic=GNU)),
     "pax name in UTF-8": tar(pax(record("path", "\u540d.md")), member("x", b"x")),
     "pax size that agrees": tar(pax(record("size", "1")), member("a", b"x")),
     "pax times and attributes": tar(
         pax(
             record("mtime", "1.5"),
             record("mtime", "1.6"),
+            record("atime", "-2."),
+            record("uid", "4294967295"),
             record("uname", "\xe4"),
             record("SCHILY.xattr.user.x", b"\xff\n="),
             record("LIBARCHIVE.xattr.com.apple.quarantine", "x"),
@@ -99,7 +104,7 @@ def test_what_honest_tools_write_is_accepted(data: bytes) -> None:
 
 
 def test_long_names_are_the_names() -> None:
-    for case in ("long name", "long name without a NUL", "pax name"):
+    for case in ("long name", "long name with several NULs", "pax name"):
         assert names(ACCEPTED[case]) == [LONG]
     assert names(ACCEPTED["prefix"]) == ["demo/b.md"]
     assert names(ACCEPTED["leading dot"]) == ["a"]
@@ -125,6 +130,7 @@ AMBIGUOUS = {
     "pax path and long name": tar(pax(record("path", "b")), long_name(b"a"), member("x", b"x")),
     "two long names": tar(long_name(b"a"), long_name(b"b"), member("x", b"x")),
     "long name with something after its NUL": tar(long_name(b"a\0b"), member("x", b"x")),
+    "long name without a NUL": tar(long_name(LONG.encode(), end=b""), member("x", b"x", magic=GNU)),
     "long link target for a file": tar(long_name(b"a", kind=b"K"), member("x", b"x")),
     "two long link targets": tar(long_name(b"a", kind=b"K"), long_name(b"b", kind=b"K"), member("x", kind=b"2")),
     "pax linkpath for a file": tar(pax(record("linkpath", "/etc/passwd")), member("x", b"x")),
@@ -136,6 +142,7 @@ AMBIGUOUS = {
     "a file from another volume": tar(member("x", b"x", kind=b"M", magic=GNU)),
     "a GNU directory dump": tar(member("x/", b"x", kind=b"D", magic=GNU)),
     "an unknown type": tar(member("x", b"x", kind=b"Z")),
+    "a comment for nothing": tar(SKILL, pax(record("comment", "1"), kind=b"g")),
     "metadata for nothing": tar(SKILL, pax(record("mtime", "1"))),
     "a folder with contents": tar(member("x/", HIDDEN, kind=b"5")),
     "a symbolic link with contents": tar(member("x", HIDDEN, kind=b"2", link="SKILL.md")),
@@ -148,6 +155,11 @@ AMBIGUOUS = {
     "something after the NUL of a link": tar(member("a", kind=b"2", link=b"p\0q")),
     "gnu times in the place of a prefix": tar(member("a", b"x", magic=GNU, prefix=b"0" * 24)),
     "a prefix in the old style": tar(member("a", b"x", magic=OLD, prefix=b"p")),
+    "a long name over a folder's": tar(long_name(b"a.md"), member("a/", kind=b"\0", magic=OLD)),
+    "a pax name over a folder's": tar(pax(record("path", "a.md")), member("a/", kind=b"\0", magic=OLD)),
+    "a folder's name over a file's": tar(pax(record("path", "a/")), member("a", kind=b"\0")),
+    "a pax time that is no number": tar(pax(record("mtime", "v.6")), member("a")),
+    "a pax owner that is no number": tar(pax(record("uid", "")), member("a")),
     "another magic": tar(member("a", b"x", magic=b"ustar\x0001")),
     "a pax record that is too long": tar(pax(b"99 path=a\n"), member("x", b"x")),
     "a pax record that is too short": tar(pax(b"5 path=a\n"), member("x", b"x")),
@@ -179,6 +191,11 @@ UNREADABLE = {
     "a terabyte": tar(member("a", size_field=b"\x80" + bytes(5) + b"\x01" + bytes(5))),
     "an owner that is no number": tar(member("a", b"x", patch=(108, b"00D0000\0"))),
     "a group that is no number": tar(member("a", b"x", patch=(116, b"0000V00\0"))),
+    "a time further ahead": tar(member("a", b"x", patch=(136, b"\x80" + bytes(3) + b"\x80" + bytes(7)))),
+    "a time further back": tar(member("a", b"x", patch=(136, b"\xff" * 4 + b"\x7f" + bytes(7)))),
+    "an owner below zero": tar(member("a", b"x", patch=(108, b"\xff" * 8))),
+    "an owner that is too large": tar(member("a", b"x", patch=(108, b"\x80\0\0\1" + bytes(4)))),
+    "a number in another base": tar(member("a", b"x", patch=(136, b"\x9d0000000000\0"))),
     "a time that is left out": tar(member("a", b"x", patch=(136, b" " * 12))),
     "a time that is no number": tar(member("a", b"x", patch=(136, b"00000000+00\0"))),
     "a device number that is no number": tar(member("a", b"x", patch=(329, b"x"))),
@@ -243,7 +260,12 @@ def test_a_long_link_target_is_the_target() -> None:
     assert container(tar(*parts)).list(nothing)[0].link_target == "x" * 120
 
 
-@pytest.mark.parametrize("name", ["../x", "/x", "a\\b", "././a", "a/../../b", "a\nb", "C:/x", "./../x", "."])
+def test_a_folder_without_a_name_is_not_the_folder_of_everything() -> None:
+    assert refusal(lambda: gated(container(tar(SKILL, member("", kind=b"5"))))) == ["path-unsafe"]
+    assert refusal(lambda: gated(container(tar(SKILL, member("/", kind=b"5"))))) == ["path-unsafe"]
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a\\b", "././a", "a/../../b", "a\nb", "C:/x", "./../x", ".", ""])
 def test_dangerous_names_refuse_the_whole_tar(name: str) -> None:
     for data in (tar(SKILL, member(name, b"x")), tar(SKILL, pax(record("path", name)), member("x", b"x"))):
         assert refusal(partial(gated, container(data))) == ["path-unsafe"]
@@ -277,7 +299,7 @@ def test_a_code_page_that_is_none_is_refused() -> None:
 
 
 def test_metadata_headers_are_held_to_their_limits() -> None:
-    body = record("mtime", "1" * 50)
+    body = record("uname", "1" * 50)
     data = tar(pax(body), member("a", b"x"))
     assert container(data, header_bytes=len(body)).list(nothing)
     with pytest.raises(BudgetExceeded) as exceeded:

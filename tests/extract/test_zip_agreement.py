@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from importer.extract.deflate64 import deflate64_inflater
 from importer.model import EntryKind
-from tests.builders.zips import DEFLATED, STORED, Item, archive, extra, folder, link, unicode_name
-from tests.extract.zip_readers import COMMANDS, Disagreement, hold, our_view, tool, with_command, with_zipfile
+from tests.builders.zips import DEFLATED, STORED, UTF8, Item, archive, extra, folder, link, unicode_name
+from tests.extract.zip_readers import COMMANDS, Disagreement, can_read, hold, our_view, tool, with_command, with_zipfile
 from tests.extract.zip_reading import read, refused
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ def agree(data: bytes, scratch: Path, readers: Sequence[str] = tuple(COMMANDS)) 
     hold(ours, with_zipfile(data), "zipfile")
     for reader in readers:
         tool(COMMANDS[reader][0])
-        hold(ours, with_command(reader, data, scratch), reader)
+        if can_read(reader, data):
+            hold(ours, with_command(reader, data, scratch), reader)
 
 
 @pytest.fixture
@@ -226,7 +227,7 @@ def test_deflate64_of_7z(published: Path, tmp_path: Path) -> None:
         assert entry.fault is not None
         assert "pip install" in entry.fault.message
     else:
-        agree(data, tmp_path, ["7z", "unzip"])
+        agree(data, tmp_path)
 
 
 # --- honest archives of every shape ----------------------------------------------------------------------------------
@@ -266,8 +267,10 @@ def honest_archives(draw: st.DrawFn) -> bytes:
     items = []
     for number, item in enumerate(draw(st.lists(honest(), min_size=1, max_size=6))):
         item.name = b"%d-" % number + item.name + (b"x" if re.search(rb";[0-9]*\Z", item.name) else b"")
-        if draw(st.integers(0, 5)) == 0 and not item.streamed:
+        if draw(st.integers(0, 5)) == 0:
             item.local_extra += unicode_name(item.name, item.name)
+            # unzip cannot read such a field beside narrow descriptors, see test_unicode_path_fields.
+            item.flags |= UTF8
         items.append(item)
         if draw(st.integers(0, 5)) == 0:
             items.append(folder(b"folder-%d/" % number))

@@ -181,7 +181,7 @@ def test_a_ratio_at_its_limit_and_over_it() -> None:
     for size in (40_000, 400_000):
         content = b"\0" * size
         item = replace(A, content=content)
-        ratio = size // len(item.data())
+        ratio = -(-size // len(item.data()))
         assert read(archive([item]), limits=budgets(bundle__ratio=ratio)).files == {"a.txt": content}
         with pytest.raises(BudgetExceeded) as caught:
             read(archive([item]), limits=budgets(bundle__ratio=ratio - 1), label="in.zip")

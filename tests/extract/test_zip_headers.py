@@ -228,6 +228,7 @@ def test_links() -> None:
         link(b"good", b"first.txt"),
         link(b"packed", b"first.txt", method=DEFLATED, streamed=True),
         link(b"long", b"x" * 5000),
+        link(b"empty", b""),
         link(b"latin", b"caf\xe9"),
         link(b"foreign", b"first.txt", host=0),
         replace(GOOD, name=b"reparse", host=0, mode=0, dos=0x400),
@@ -238,6 +239,7 @@ def test_links() -> None:
         "good": "first.txt",
         "packed": "first.txt",
         "long": None,
+        "empty": None,
         "latin": None,
         "foreign": None,
         "reparse": None,
@@ -348,8 +350,11 @@ def test_unicode_path_fields() -> None:
         assert read(archive([replace(GOOD, flags=0x0800, **sides)])).files == {"a.txt": CONTENT}  # type: ignore[arg-type] # fields of Item
     assert read(archive([replace(STREAM, flags=0x0800, local_extra=same), FIRST])).files["a.txt"] == CONTENT
     assert read(archive([replace(WIDE_STREAM, local_extra=same), FIRST])).files["a.txt"] == CONTENT
-    refused(archive([replace(STREAM, local_extra=same), FIRST]), says="unzip takes its data descriptor for a wide one")
-    refused(archive([replace(STREAM, central_extra=same), FIRST]), says="unzip takes its data descriptor")
+    for named in (replace(STREAM, local_extra=same), replace(STREAM, central_extra=same)):
+        refused(archive([named, FIRST]), says="makes unzip misread its descriptor")
+    for order in ((0, 1), (1, 0)):
+        apart = [replace(GOOD, local_extra=same), replace(STREAM, name=b"b.txt")]
+        refused(archive(apart, order=order), says="makes unzip misread its descriptor")
     other = unicode_name(b"b.txt", b"a.txt")
     lies = {
         "names it": other,

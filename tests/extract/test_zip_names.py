@@ -34,7 +34,7 @@ def test_utf8_with_and_without_the_flag(name: str) -> None:
         assert reading.notes == []
 
 
-@pytest.mark.parametrize("host", [0, 11, 14])
+@pytest.mark.parametrize("host", [0, 6, 10, 11, 14])
 def test_unflagged_utf8_from_dos_is_a_warning(host: int) -> None:
     items = [A, plain(RESUME.encode(), host=host), plain(CHINESE.encode(), host=host)]
     (note,) = read(archive(items)).notes

@@ -131,6 +131,11 @@ def test_fault_goes_to_the_skill_that_holds_it() -> None:
     assert [held.path for held in layout.faults] == ["docs/x"]
 
 
+def test_fault_of_the_folder_itself_goes_to_its_skill() -> None:
+    layout = recognise(tree(["a/SKILL.md", "b/SKILL.md"], [fault("b", "path-collision")]))
+    assert [len(root.faults) for root in layout.roots] == [0, 1]
+
+
 def test_refused_document_still_makes_a_root() -> None:
     layout = recognise(tree(["a/SKILL.md", "b/x.md"], [fault("b/SKILL.md")]))
     assert [(root.path, root.document is None, len(root.faults)) for root in layout.roots] == [

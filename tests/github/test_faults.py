@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from importer.sources.github import client
 from tests.github.harness import SKILL, FakeClock, hosted, read, refused, settings_for
 from tests.github.server import GitHubServer
+from tests.github.server.api import Handler
 from tests.github.server.faults import (
     Action,
     Fault,
+    Reply,
     body,
     cut,
     drop,
@@ -183,8 +186,6 @@ def test_a_large_file_is_resumed(server: GitHubServer, tmp_path: Path, ranges: b
     hosted(server, tmp_path, {"large.bin": LARGE}, "acme/large")
     action = cut(1_000_000)
     if ranges:
-        from tests.github.server.api import Handler
-        from tests.github.server.faults import Reply
 
         def ranged(handler: Handler, reply: Reply) -> bool:
             reply.headers["accept-ranges"] = "bytes"
@@ -272,6 +273,24 @@ def test_silence_ends(server: GitHubServer, where: str) -> None:
     found = refused(server, settings=settings_for(server, read_timeout=0.15))
     assert found.code == "github-timeout"
     assert len(server.requests) <= 40
+
+
+def test_a_document_that_comes_too_slowly_ends(server: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "DEADLINE", 0.1)
+    server.faults.append(Fault("skills$", trickle(0.02)))
+    assert refused(server).code == "github-timeout"
+    assert len(server.requests) == 1
+
+
+def test_an_error_whose_words_never_end(server: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_ERROR_SECONDS", 0.05)
+
+    def act(handler: Handler, reply: Reply) -> bool:
+        reply.status = 403
+        return trickle(0.02)(handler, reply)
+
+    server.faults.append(Fault("skills$", act))
+    assert refused(server).code == "github-forbidden"
 
 
 def test_a_body_that_trickles_ends(server: GitHubServer) -> None:

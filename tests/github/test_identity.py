@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import ssl
+import subprocess
 import sys
 from pathlib import Path
 
@@ -76,6 +79,29 @@ def test_a_base_path_and_a_trailing_slash(made: GitRepo, base: str) -> None:
             settings = settings_for(server, environ={"GITHUB_API_URL": server.url + end})
             assert len(read(server, settings=settings).files) == 3
         assert all(request.path.startswith(f"{base}/repos/acme/skills") for request in server.requests)
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="a certificate is made with openssl")
+def test_a_certificate_of_one_s_own(made: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy or a server with a private authority: SSL_CERT_FILE is honoured, and without it the cause is said."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with GitHubServer(tls=context) as server:
+        server.add("acme/skills", made)
+        monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+        found = refused(server)
+        assert found.code == "github-unreachable"
+        assert "certificate" in found.message
+        assert "self" in found.message
+        assert "SSL_CERT_FILE" in found.message
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        assert len(read(server).files) == 3
 
 
 # --- tokens ----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from budgets import BudgetExceeded
 from importer.model import EntryKind
 from tests.github.harness import SKILL, hosted, read, refused
 from tests.github.server import Exe, GitHubServer, GitRepo, Link, Submodule
+from tests.github.server.faults import Fault, status
 from tests.github.server.repos import Files
 
 FILES: Files = {
@@ -56,6 +57,24 @@ def test_a_skill_document_means_its_folder(server: GitHubServer, tmp_path: Path,
     got = read(server, text)
     assert "scripts/run.sh" in got.files
     assert got.resolved["path"] == "skills/pdf"
+
+
+def test_a_skill_document_that_is_not_there(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, FILES)
+    assert refused(server, "acme/skills/skills/SKILL.md").code == "github-path-not-found"
+    assert refused(server, "acme/skills/SKILL.md").code == "github-path-not-found"
+
+
+def test_a_link_that_cannot_be_read_is_a_fault_of_that_link(server: GitHubServer, tmp_path: Path) -> None:
+    repo = hosted(server, tmp_path, {"s/SKILL.md": SKILL, "s/l": Link("SKILL.md"), "t/SKILL.md": SKILL})
+    sha = repo.git("rev-parse", "main:s/l").decode().strip()
+    for action, code in ((status(404), "github-incomplete"), (status(500), "github-server-error")):
+        server.faults[:] = [Fault(f"blobs/{sha}", action)]
+        got = read(server)
+        assert set(got.files) == {"s/SKILL.md", "t/SKILL.md"}
+        row = got.rows["s/l"]
+        assert row.fault is not None
+        assert (row.fault.code, row.fault.path) == (code, "s/l")
 
 
 def test_another_file_is_that_file(server: GitHubServer, tmp_path: Path) -> None:

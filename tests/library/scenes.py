@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from importer.digests import tree_digest
-from importer.library import Applied, Library, Staging
+from importer.library import Applied, Library, LibraryError, Staging
+from importer.library.errors import stale
 from importer.library.record import Record
 from importer.library.rows import Item
 from importer.model import (
@@ -183,13 +184,19 @@ def install(
             choices = take_incoming(*names)
             shown = planned(library, package, choices, origin)
             token = library.hold(staging, shown, origin=origin, choices=choices).token
-        held = library.claim(token)
-        with library.writer(command="install") as writer:
-            assert held.changed() == ()
-            final = planned(library, held.package, held.choices, held.origin)
-            assert final.digest == held.plan_digest
-            assert not final.choices_needed
-            return writer.apply(final, held.staging, held.origin, token=token)
+        try:
+            held = library.claim(token)
+            with library.writer(command="install") as writer:
+                if held.changed():
+                    raise stale("staged files changed")
+                final = planned(library, held.package, held.choices, held.origin)
+                if final.digest != held.plan_digest:
+                    raise stale("the plan is another one")
+                assert not final.choices_needed
+                return writer.apply(final, held.staging, held.origin, token=token)
+        except LibraryError:
+            library.release(token)
+            raise
 
 
 def remove(root: Path, kind: str, name: str, with_skills: Sequence[str] = ()) -> Applied:

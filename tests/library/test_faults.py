@@ -31,6 +31,14 @@ def _fails(action: Callable[[], object]) -> DiskError:
     return caught.value
 
 
+def _problem_of(action: Callable[[], object]) -> DiskError | None:
+    try:
+        action()
+    except DiskError as problem:
+        return problem
+    return None
+
+
 # --- every operation fails once --------------------------------------------------------------------------------------
 
 
@@ -124,19 +132,21 @@ def test_a_full_file_system_is_said_with_path_and_cause(small: Path) -> None:
     root = small / "library"
     install(root, {"a": skill("a")})
     before = whole(root)
+    seen = 0
     for size in (500_000, 300_000, 200_000, 100_000, 60_000, 30_000):
-        try:
-            install(root, {"b": skill("b", data=os.urandom(size))})
+        problem = _problem_of(lambda size=size: install(root, {"b": skill("b", data=os.urandom(size))}))  # type: ignore[misc]
+        if problem is None:
             break
-        except DiskError as problem:
-            assert problem.code == "disk-full", problem
-            assert str(root) in problem.message
-            assert "full" in problem.message
-            with Library.open(root) as library:
-                assert [one.name for one in library.listing()] == ["a"]
-                assert all(one.ok for one in library.verify())
-            assert os.listdir(root / ".importer/staging") == []
-            assert whole(root) == before
+        seen += 1
+        assert problem.code == "disk-full", problem
+        assert str(root) in problem.message
+        assert "full" in problem.message
+        with Library.open(root) as library:
+            assert [one.name for one in library.listing()] == ["a"]
+            assert all(one.ok for one in library.verify())
+        assert os.listdir(root / ".importer/staging") == []
+        assert whole(root) == before
+    assert seen > 1
     remove(root, "skill", "a")
     with Library.open(root) as library:
         assert all(one.ok for one in library.verify())
@@ -302,15 +312,20 @@ def test_a_skill_that_cannot_be_read_is_a_clear_refusal(open_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["skills", "connectors", "specialists"])
 def test_something_in_the_place_of_a_folder_is_named(name: str, quick: Path) -> None:
-    for make in (lambda p: p.write_text("x"), lambda p: p.symlink_to("nowhere"), lambda p: p.symlink_to(name)):
+    makers: list[Callable[[Path], object]] = [
+        lambda path: path.write_text("x"),
+        lambda path: path.symlink_to("nowhere"),
+        lambda path: path.symlink_to(name),
+    ]
+    for make in makers:
         root = quick / os.urandom(4).hex()
         root.mkdir()
         make(root / name)
         problem = _fails(lambda root=root: install(root, {"a": skill("a")}, role=Role(), connectors=[connector("c")]))  # type: ignore[misc]
         assert str(root / name) in problem.message
         assert os.path.lexists(root / name)
-        assert set(os.listdir(root)) == {name, ".importer"}
-        assert os.listdir(root / ".importer/staging") == []
+        assert set(os.listdir(root)) <= {name, ".importer"}
+        assert not (root / ".importer/staging").exists() or os.listdir(root / ".importer/staging") == []
 
 
 def test_a_library_that_is_a_file_is_said(quick: Path) -> None:

@@ -161,7 +161,8 @@ def test_query_keys_that_only_look_alike(key: str) -> None:
     "url",
     [
         "https://user:pass@h/", "https://user@h/", "https://h/x?a%70i_key=1", "https://h/x#access_token=1",
-        "https://h/x;token=abc", f"https://h/{RANDOM}", f"https://h/x?x=ghp_{body('q', 36)}",
+        "https://h/x;token=abc", f"https://h/{RANDOM}", "https://h/%67hp_" + body("p", 36),
+        f"https://h/x?x=ghp_{body('q', 36)}",
         "https://h/?c=%7B%22apiKey%22%3A%22abc%22%7D", "http://[bad/ghp_" + body("b", 36),
     ],
 )  # fmt: skip
@@ -174,6 +175,57 @@ def test_urls(url: str) -> None:
 )
 def test_urls_without_a_credential(url: str) -> None:
     assert scan_url(url) == []
+
+
+def test_a_random_query_without_a_name_is_asked_about_and_not_repeated() -> None:
+    (found,) = scan_url(f"https://h.example/mcp?{RANDOM}")
+    assert found.level is Level.LIKELY
+    assert RANDOM not in repr(found)
+    assert scan_url("https://h.example/mcp?listRepositories") == []
+
+
+@pytest.mark.parametrize(("value", "start"), [("ab", ""), ("abcde", "a"), ("abcdefgh", "ab"), ("abcdefghijkl", "abcd")])
+def test_of_a_short_value_less_is_shown(value: str, start: str) -> None:
+    (found,) = scan_command_line("acme", ["--token", value])
+    assert (found.start, found.length) == (start, len(value))
+
+
+PREFIXES = [
+    "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-", "sk-proj-", "sk-ant-", "sk-or-v1-", "xoxb-",
+    "xoxp-", "xapp-1-", "AIza", "ya29.", "GOCSPX-", "sk_live_", "rk_live_", "whsec_", "ntn_", "secret_", "figd_",
+    "lin_api_", "hf_", "npm_", "pypi-", "BSA", "tvly-", "pplx-", "gsk_", "xai-", "r8_", "sbp_", "sntrys_", "dop_v1_",
+    "ATATT3", "apify_api_", "nvapi-", "pcsk_", "hvs.", "glsa_",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_known_prefixes(prefix: str) -> None:
+    token = prefix + body(prefix, 44)
+    assert level(token) is Level.CERTAIN
+    assert level("--note", f"see {token}, please") is Level.CERTAIN
+    assert level(prefix + "x" * 44) in {None, Level.PLACEHOLDER}
+    assert level(prefix + "YOUR_TOKEN_GOES_RIGHT_HERE") in {None, Level.PLACEHOLDER}
+    assert token not in redacted(token)
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "AKIA" + body("k", 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+        "ASIA" + body("s", 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"),
+        "fc-" + hexadecimal("f", 32), "dapi" + hexadecimal("d", 32), "key-" + hexadecimal("m", 32),
+    ],
+)  # fmt: skip
+def test_known_prefixes_with_an_alphabet(token: str) -> None:
+    assert level(token) is Level.CERTAIN
+    assert level("desk" + token) is not Level.CERTAIN
+
+
+@pytest.mark.parametrize(
+    "word", ["desk-" + "abcdefghijklmnopqrstuvwxyz", "task-runner-for-many-projects", "hf_transfer"]
+)
+def test_words_that_end_like_a_prefix(word: str) -> None:
+    assert level(word) is None
 
 
 def test_redacted_keeps_four_characters_and_the_length() -> None:

@@ -40,6 +40,9 @@ class Report:
 
     def __init__(self, connector: str, lines: Lines) -> None:
         self.connector = named(connector)
+        """What messages call it: the name in the document."""
+        self.name = self.connector
+        """What it is planned under: the fact `connector`, and the name of what is left out."""
         self.found: list[Diagnostic] = []
         self.lines = lines
         self.offsets: dict[str, int] = {}
@@ -66,17 +69,17 @@ class Report:
     def error(self, code: str, where: str, message: str, /, **facts: Fact) -> None:
         """Add an error about the field `where` ("" is the whole connector)."""
         path, line, said = self._at(where, message)
-        self.found.append(error(code, said, path, line, connector=self.connector, **facts))
+        self.found.append(error(code, said, path, line, connector=self.name, **facts))
 
     def warn(self, code: str, where: str, message: str, /, **facts: Fact) -> None:
         """Add a warning."""
         path, line, said = self._at(where, message)
-        self.found.append(warning(code, said, path, line, connector=self.connector, **facts))
+        self.found.append(warning(code, said, path, line, connector=self.name, **facts))
 
     def info(self, code: str, where: str, message: str, /, **facts: Fact) -> None:
         """Add a note."""
         path, line, said = self._at(where, message)
-        self.found.append(info(code, said, path, line, connector=self.connector, **facts))
+        self.found.append(info(code, said, path, line, connector=self.name, **facts))
 
     def _at(self, where: str, message: str) -> tuple[str, int | None, str]:
         path = self.called.get(where, where)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
 from importer.diagnostics import Diagnostic, budget_error, capped, error, info, shown
 from importer.formats.connectors import guard, rules
-from importer.formats.connectors.draft import Draft, Report, named
+from importer.formats.connectors.draft import Report, named
 from importer.formats.connectors.naming import document_name, is_name, slug
 from importer.formats.connectors.recognise import TOML, Kind, Servers, broken_kind, kind_of, servers_of
 from importer.formats.connectors.servers import read_server
@@ -41,8 +41,8 @@ _QUIET_ROOT_KEYS = frozenset({"$schema"})
 class ConnectorReading:
     """What one document offers.
 
-    A diagnostic that is about one connector carries its name as the fact `connector`; one without it is about the
-    whole document. Every connector with an error stands in `left_out`, never in `candidates`.
+    A diagnostic that is about one connector carries its name as the fact `connector`, the same as in `left_out`; one
+    without it is about the whole document. Every connector with an error stands in `left_out`, never in `candidates`.
     """
 
     kind: Kind
@@ -128,7 +128,7 @@ def _template(
     candidate = _candidate(read, meter)
     found = (*read.report.found, *extra)
     if candidate is None:
-        left = _left_out(read, label)
+        left = _left_out(read)
         return ConnectorReading(kind=Kind.TEMPLATE, left_out=(left,), diagnostics=found)
     return ConnectorReading(kind=Kind.TEMPLATE, candidates=(candidate,), diagnostics=found)
 
@@ -175,7 +175,7 @@ def _configuration(
         candidate = _candidate(each, meter)
         found += each.report.found
         if candidate is None:
-            left.append(_left_out(each, label))
+            left.append(_left_out(each))
         else:
             candidates.append(candidate)
     return ConnectorReading(
@@ -250,17 +250,15 @@ def _candidate(read: Read, meter: Meter) -> ConnectorCandidate | None:
             summary=guard.summary(read.draft, read.asks),
             asks=read.asks,
         )
-    read.report.found.append(budget_error(exceeded))
+    spent_on = budget_error(exceeded)
+    read.report.found.append(replace(spent_on, facts={**spent_on.facts, "connector": read.report.name}))
     return None
 
 
-def _left_out(read: Read, label: str) -> LeftOut:
-    draft: Draft = read.draft
+def _left_out(read: Read) -> LeftOut:
     codes = read.report.codes
     reason = next((d.message for d in read.report.found if d.code in codes), "")
-    return LeftOut(
-        kind="connector", name=named(draft.name or draft.stated_name or label), root="", reason=reason, codes=codes
-    )
+    return LeftOut(kind="connector", name=read.report.name, root="", reason=reason, codes=codes)
 
 
 def _is(wanted: str, stated: str) -> bool:

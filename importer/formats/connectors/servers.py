@@ -67,6 +67,7 @@ def read_server(member_name: str, node: Node, report: Report, *, single: bool = 
     draft = Draft(stated_name=member_name)
     draft.name = member_name if is_name(member_name) else slug(member_name)
     draft.display_name = _display_name(member_name, draft.name)
+    report.name = named(draft.name)
     if draft.name != member_name:
         report.info(
             "connector-name-changed",

@@ -6,11 +6,8 @@ followed to any host, without credentials, never from https to http. Bodies are 
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
-import json
 import logging
-import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -19,7 +16,16 @@ from urllib.parse import urljoin
 import httpx
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown
-from importer.sources.github.faults import Asked, BadDocument, Transient, bad_answer, from_exception, from_status
+from importer.sources.github.cache import AnswerCache, Kept
+from importer.sources.github.faults import (
+    Asked,
+    BadDocument,
+    Transient,
+    bad_answer,
+    from_exception,
+    from_status,
+    too_slow,
+)
 from importer.sources.github.identity import Api, Identity, Origin
 from importer.sources.github.patience import Patience
 from importer.version import __version__
@@ -36,8 +42,14 @@ SHA = "application/vnd.github.sha"
 API_VERSION = "2022-11-28"
 MAX_DOCUMENT = 8 * 1024 * 1024
 """The most bytes of an ordinary JSON answer (a commit with 300 changed files is the largest kind)."""
-MAX_CACHED = 4 * 1024 * 1024
 MAX_ARCHIVE_HOPS = 3
+LEAST = 8 * 1024
+"""Bytes that a body must bring within each read time-out."""
+DEADLINE = 25.0
+"""Seconds after which a document must have come at `DOCUMENT_RATE` bytes a second, or is given up."""
+DOCUMENT_RATE = 64 * 1024
+_SLICE = 64 * 1024
+_ERROR_SECONDS = 3.0
 CONNECTIONS = 6
 """Files that are fetched at once."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -83,10 +95,8 @@ class Answer:
                 # A time-out between bytes never ends a body that arrives one byte at a time.
                 now = clock.monotonic()
                 if now - mark > window:
-                    if seen < 1024:
-                        raise Transient(
-                            error("github-timeout", f"{shown(self._label)} sends {self._asked.what} too slowly to end")
-                        )
+                    if seen < LEAST:
+                        raise Transient(too_slow(self._asked))
                     mark, seen = now, 0
                 yield chunk
         except _FAULTS as fault:
@@ -109,7 +119,7 @@ class Client:
         self.meter = meter
         self.remaining: int | None = None
         """Requests left of the rate limit, as the last answer said."""
-        self._lock = threading.Lock()
+        self._cache = AnswerCache(settings.cache, identity)
         self._http = self._make()
 
     def _make(self) -> httpx.Client:
@@ -182,7 +192,9 @@ class Client:
                     continue
                 status = response.status_code
                 if not (200 <= status < 300 or status == 304) and not self._is_expected(response, expected):
-                    raise from_status(status, response.headers, _head(response), asked, now=self.settings.clock.now())
+                    raise from_status(
+                        status, response.headers, self._head(response), asked, now=self.settings.clock.now()
+                    )
                 yield Answer(response, self, asked, hops > 0, Origin.of(url).label)
                 return
             finally:
@@ -216,7 +228,7 @@ class Client:
         Raises:
             Rejected, BudgetExceeded: as `open`; a `Transient` that did not pass is `Exhausted`.
         """
-        key = self._cache_key(path, accept)
+        key = self._cache.key(self.api.base + path, accept)
         return self.patience.run(lambda: self._fetch_once(path, what, consume, accept, cap, expected, key))
 
     def _fetch_once(
@@ -229,7 +241,7 @@ class Client:
         expected: Collection[int],
         key: str,
     ) -> Fetched[T]:
-        kept = self._cached(key)
+        kept = self._cache.get(key)
         headers = {"if-none-match": kept[0]} if kept else {}
         with self.open(path, what, accept=accept, headers=headers, expected=expected) as answer:
             asked = self.asked(what)
@@ -242,11 +254,11 @@ class Client:
                 return Fetched(status=answer.status, value=None, headers=answer.headers, redirected=answer.redirected)
             if "html" in answer.headers.get("content-type", ""):
                 raise Rejected([bad_answer(asked, "sent an HTML page instead of JSON")])
-            body = _Kept(self._bounded(answer, cap, asked), MAX_CACHED if self.settings.cache else 0)
+            body = Kept(self._bounded(answer, cap, asked), self._cache.limit)
             value = self._consumed(consume, iter(body), asked)
             etag = answer.headers.get("etag", "")
             if etag and not answer.redirected and body.whole:
-                self._keep(key, etag, body.data())
+                self._cache.put(key, etag, body.data())
             return Fetched(status=answer.status, value=value, headers=answer.headers, redirected=answer.redirected)
 
     def _consumed(self, consume: Callable[[Iterator[bytes]], T], chunks: Iterator[bytes], asked: Asked) -> T:
@@ -256,12 +268,18 @@ class Client:
             raise Transient(bad_answer(asked, str(fault))) from None
 
     def _bounded(self, answer: Answer, cap: int, asked: Asked) -> Iterator[bytes]:
-        seen = 0
+        clock = self.settings.clock
+        seen, started = 0, clock.monotonic()
         for chunk in answer.chunks(decoded=True):
             seen += len(chunk)
             if seen > cap:
                 raise Rejected([bad_answer(asked, f"sends more than {cap:,} bytes, which no such answer has", max=cap)])
-            yield chunk
+            spent = clock.monotonic() - started
+            if spent > DEADLINE and seen < spent * DOCUMENT_RATE:
+                raise Rejected([too_slow(asked)])
+            # What was compressed may be a thousand times larger than what came.
+            for at in range(0, len(chunk), _SLICE):
+                yield chunk[at : at + _SLICE]
 
     # --- one request -------------------------------------------------------------------------------------------------
 
@@ -297,72 +315,23 @@ class Client:
             raise Rejected([_no_redirect(asked, f"again and again, last to {shown(target, 120)}")])
         return target
 
+    def _head(self, response: httpx.Response, limit: int = 64 * 1024) -> bytes:
+        """Return the start of an error's body: it may be endless, or never come."""
+        clock = self.settings.clock
+        taken, started = bytearray(), clock.monotonic()
+        try:
+            for chunk in response.iter_bytes():
+                taken += chunk[: limit - len(taken)]
+                if len(taken) >= limit or clock.monotonic() - started > _ERROR_SECONDS:
+                    break
+        except _FAULTS:
+            return bytes(taken)
+        return bytes(taken)
+
     def _note_limit(self, response: httpx.Response) -> None:
         remaining = response.headers.get("x-ratelimit-remaining", "")
         if remaining.isascii() and remaining.isdecimal() and len(remaining) < 10:
             self.remaining = int(remaining)
-
-    # --- the cache ---------------------------------------------------------------------------------------------------
-
-    def _cache_key(self, path: str, accept: str) -> str:
-        named = "\n".join((self.identity.fingerprint, self.api.base + path, accept))
-        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()
-
-    def _cached(self, key: str) -> tuple[str, bytes] | None:
-        store = self.settings.cache
-        if store is None:
-            return None
-        try:
-            value = store.get(key)
-        except OSError:
-            return None
-        if value is None:
-            return None
-        head, _, body = value.partition(b"\n")
-        try:
-            about = json.loads(head)
-            etag, digest = str(about["etag"]), str(about["sha256"])
-        except (ValueError, RecursionError, KeyError, TypeError):
-            return None
-        return (etag, body) if hashlib.sha256(body).hexdigest() == digest and _is_header(etag) else None
-
-    def _keep(self, key: str, etag: str, body: bytes) -> None:
-        store = self.settings.cache
-        if store is None or not _is_header(etag):
-            return
-        head = json.dumps({"etag": etag, "sha256": hashlib.sha256(body).hexdigest()}).encode()
-        try:
-            store.put(key, head + b"\n" + body)
-        except OSError:
-            return
-
-
-class _Kept:
-    """Hands chunks on and keeps a copy of them, as long as they are few."""
-
-    def __init__(self, chunks: Iterator[bytes], limit: int) -> None:
-        self._chunks = chunks
-        self._limit = limit
-        self._copy: list[bytes] = []
-        self._size = 0
-        self._ended = False
-
-    def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._chunks:
-            self._size += len(chunk)
-            if self._size <= self._limit:
-                self._copy.append(chunk)
-            else:
-                self._copy.clear()
-            yield chunk
-        self._ended = True
-
-    @property
-    def whole(self) -> bool:
-        return self._ended and 0 < self._size <= self._limit
-
-    def data(self) -> bytes:
-        return b"".join(self._copy)
 
 
 def _no_redirect(asked: Asked, where: str) -> Diagnostic:
@@ -371,20 +340,3 @@ def _no_redirect(asked: Asked, where: str) -> Diagnostic:
         f"{asked.host} redirects {asked.what} {where}; that is not followed. Check the API's URL",
         host=asked.host,
     )
-
-
-def _is_header(text: str) -> bool:
-    return 0 < len(text) <= 256 and text.isascii() and text.isprintable()
-
-
-def _head(response: httpx.Response, limit: int = 64 * 1024) -> bytes:
-    """Return the start of an error's body: it may be endless, or never come."""
-    taken = bytearray()
-    try:
-        for chunk in response.iter_bytes():
-            taken += chunk[: limit - len(taken)]
-            if len(taken) >= limit:
-                break
-    except _FAULTS:
-        return bytes(taken)
-    return bytes(taken)

@@ -104,6 +104,11 @@ class GitHubContainer:
         self._notes: list[Diagnostic] = list(pinned.notes)
         self._later: list[Node] = []
         self._scope = pinned.path
+        self._document = ""
+        """The name of the file that was named, where it is a skill's document: its folder is meant."""
+        parent, _, name = pinned.path.rpartition("/")
+        if name.lower() == "skill.md":
+            self._document, self._scope = name, parent
         self._charged = 0
 
     # --- facts -------------------------------------------------------------------------------------------------------
@@ -112,7 +117,8 @@ class GitHubContainer:
     def resolved(self) -> Mapping[str, str]:
         """host, repository, repository_id, ref, commit, path: what pins it, without credentials.
 
-        `path` is final once `list` was called: a reference to a `SKILL.md` means its folder.
+        A reference to a `SKILL.md` means its folder. Where `path` leads through a link, it is final once `list` was
+        called.
         """
         pinned = self._pinned
         return MappingProxyType(
@@ -154,6 +160,11 @@ class GitHubContainer:
                 charge_entries(amount, self._scope)
 
         nodes = self._below(count)
+        if self._document:
+            here = f"{self._scope}/{self._document}" if self._scope else self._document
+            if all(node.path != here for node in nodes):
+                self._scope = here
+                raise Rejected([self._no_path()])
         if self._listing.truncated:
             message = (
                 f"the API lists only part of {shown(self._pinned.repository)} at once; it was read folder by folder "
@@ -178,9 +189,6 @@ class GitHubContainer:
                     raise Rejected([self._submodule(node.path)])
                 if node.kind == "link":
                     self._scope = self._through(node)
-                    continue
-                if node.path.rpartition("/")[2].lower() == "skill.md":
-                    self._scope = node.path.rpartition("/")[0]
                     continue
                 return nodes
             if nodes or not self._scope:
@@ -237,7 +245,8 @@ class GitHubContainer:
             text = target.decode("utf-8", "replace") if target is not None else None
             copied = self._outside_target(node, text) if text is not None and self._scope and not single else None
             if copied is None:
-                return self._row(node, name, EntryKind.SYMLINK, target=text)
+                fault = self._courier.unread.get(node.sha)
+                return self._row(node, name, EntryKind.SYMLINK, target=text, fault=fault)
             message = (
                 f"{shown(name)} is a link to {shown(copied.path)} of the repository; that file was taken as a copy"
             )
@@ -249,7 +258,16 @@ class GitHubContainer:
             return self._row(node, name, EntryKind.SPECIAL, special="submodule")
         return self._row(node, name, EntryKind.FILE)
 
-    def _row(self, node: Node, name: str, kind: EntryKind, *, target: str | None = None, special: str = "") -> Listed:
+    def _row(
+        self,
+        node: Node,
+        name: str,
+        kind: EntryKind,
+        *,
+        target: str | None = None,
+        special: str = "",
+        fault: Diagnostic | None = None,
+    ) -> Listed:
         self._nodes.append(node)
         return Listed(
             name=name,
@@ -260,6 +278,7 @@ class GitHubContainer:
             handle=len(self._nodes) - 1,
             link_target=target,
             special=special,
+            fault=fault,
         )
 
     def _outside_target(self, node: Node, text: str) -> Node | None:

@@ -58,6 +58,8 @@ class Courier:
         self._lock = threading.Lock()
         self.kept: dict[str, bytes] = {}
         """Small files by object name that an archive gave in passing, for a later delivery."""
+        self.unread: dict[str, Diagnostic] = {}
+        """Why the target of a link could not be read, by its object name."""
         self.failures: dict[str, Diagnostic] = {}
         """Why an entry was not delivered, by its path."""
 
@@ -83,8 +85,24 @@ class Courier:
             found |= self._links_from_archive(missing)
             missing = [node for node in missing if node.sha not in found]
         self._client_has_requests_for(len(missing))
-        self._in_parallel(missing, lambda node, _stop: found.__setitem__(node.sha, self._read(node)))
+        self._in_parallel(missing, lambda node, _stop: self._read_into(node, found))
         return found
+
+    def _read_into(self, node: Node, found: dict[str, bytes]) -> None:
+        try:
+            found[node.sha] = self._read(node)
+        except FileFault as fault:
+            self.unread[node.sha] = fault.diagnostic
+        except Exhausted as fault:
+            self.unread[node.sha] = replace(fault.diagnostics[0], path=shown(node.path, 1200))
+            if self._is_hopeless():
+                raise
+
+    def _is_hopeless(self) -> bool:
+        """Count one more file that a fault on the way kept back; say whether it was one too many."""
+        with self._lock:
+            self._troubled += 1
+            return self._troubled >= MAX_TROUBLED or self._client.patience.spent
 
     def _from_kept(self, parcel: Parcel) -> bool:
         data = self.kept.get(parcel.node.sha)
@@ -129,10 +147,7 @@ class Courier:
             self._client.patience.run(lambda: self._attempt(parcel, stop))
         except Exhausted as fault:
             self._fail(parcel, fault.diagnostics[0])
-            with self._lock:
-                self._troubled += 1
-                hopeless = self._troubled >= MAX_TROUBLED or self._client.patience.spent
-            if hopeless:
+            if self._is_hopeless():
                 raise Rejected([self.failures[parcel.entries[0].path.text]]) from None
         except FileFault as fault:
             self._fail(parcel, fault.diagnostic)
@@ -175,7 +190,7 @@ class Courier:
         def attempt() -> bytes:
             with self._client.open(self._blob_path(node), what, accept=RAW, expected={404, 410, 422}) as answer:
                 if answer.status != 200:
-                    raise Rejected([self._missing(node.path, answer.status)])
+                    raise FileFault(self._missing(node.path, answer.status))
                 held = bytearray()
                 for chunk in file_bytes(answer, node.size, asked, lambda n: self._downloaded(n, node.path)):
                     held += chunk

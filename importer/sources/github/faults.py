@@ -135,6 +135,11 @@ def bad_answer(asked: Asked, what: str, **facts: Fact) -> Diagnostic:
     )
 
 
+def too_slow(asked: Asked) -> Diagnostic:
+    """A body that would not end in any reasonable time."""
+    return error("github-timeout", f"{asked.host} sends {asked.what} too slowly to end; try again later")
+
+
 def _error(code: str, message: str, facts: Mapping[str, Fact]) -> Diagnostic:
     return Diagnostic(severity=Severity.ERROR, code=code, message=message, facts=facts)
 

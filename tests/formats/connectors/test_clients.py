@@ -319,3 +319,11 @@ def test_placeholders_in_a_configuration_are_warnings() -> None:
         (Severity.WARNING, "connector-placeholder", "args[2]"),
     ]
     assert len(reading.candidates) == 1
+
+
+def test_the_fact_and_the_name_of_what_is_left_out_agree() -> None:
+    reading = read(servers(**{"My Server": {"url": ""}, "good": NPX}))
+    (left,) = reading.left_out
+    assert left.name == "my-server"
+    assert {d.facts["connector"] for d in reading.diagnostics if d.severity is Severity.ERROR} == {"my-server"}
+    assert "My Server" in left.reason

@@ -91,6 +91,7 @@ def test_a_configuration_may_be_longer_than_a_template_and_one_server_may_not() 
     long = {"command": "x", "args": ["a b " * 100]}
     reading = read(servers(a=long, b=NPX), overrides=[Override.of("connector", "bytes", 300, "test")])
     assert [code for code, _ in errors(reading)] == ["budget-exceeded"]
+    assert reading.diagnostics[-1].facts["connector"] == "a"
     assert [c.name for c in reading.candidates] == ["b"]
     assert [left.codes for left in reading.left_out] == [("budget-exceeded",)]
 

@@ -105,7 +105,8 @@ FAULTS: list[tuple[Json, str]] = [
     (signed_in(scopes=["s" * 129]), "oauth.scopes[0]"), (signed_in(scopes=["a b"]), "oauth.scopes[0]"),
     (signed_in(scopes="read"), "oauth.scopes"), (signed_in(redirect_uri="https://127.0.0.1/"), "oauth.redirect_uri"),
     (signed_in(redirect_uri="http://localhost/"), "oauth.redirect_uri"),
-    (signed_in(redirect_uri="http://127.0.0.1/#x"), "oauth.redirect_uri"),
+    (signed_in(redirect_uri="http://127.0.0.1/#x"), "oauth.redirect_uri"), (signed_in(redirect_uri="http://127.0.0.1/#"), "oauth.redirect_uri"),
+    (signed_in(redirect_uri="http://a@127.0.0.1/"), "oauth.redirect_uri"),
     (signed_in(redirect_uri="http://127.0.0.1.example/"), "oauth.redirect_uri"),
     (remote(required_secrets=None, oauth={"redirect_uri": "http://127.0.0.1/"}), "oauth.redirect_uri"),
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import ssl
 import threading
 import time
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ class Hosted:
 class GitHubServer:
     """Start it as a context manager; `url` is what goes into GITHUB_API_URL."""
 
-    def __init__(self, base: str = "") -> None:
+    def __init__(self, base: str = "", tls: ssl.SSLContext | None = None) -> None:
         self.base = base
         self.limits = Limits()
         self.tokens: set[str] = set()
@@ -76,6 +77,11 @@ class GitHubServer:
         self.lock = threading.Lock()
         self._hosts = [self._listen("api", "127.0.0.1"), self._listen("archive", "localhost")]
         self.url = f"http://127.0.0.1:{self._hosts[0].server_port}{base}"
+        if tls is not None:
+            self._hosts[0].socket = tls.wrap_socket(
+                self._hosts[0].socket, server_side=True, do_handshake_on_connect=False
+            )
+            self.url = f"https://localhost:{self._hosts[0].server_port}{base}"
         self.archive_url = f"http://localhost:{self._hosts[1].server_port}"
 
     def __enter__(self) -> GitHubServer:

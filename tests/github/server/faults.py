@@ -157,6 +157,7 @@ def trickle(seconds: float) -> Action:
                 if handler.owner.closing.wait(seconds):
                     break
                 handler.wfile.write(reply.body[at : at + 1])
+                handler.wfile.flush()
         except OSError:
             pass
         handler.close_connection = True
