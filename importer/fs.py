@@ -73,13 +73,14 @@ def explained(problem: OSError, path: str | os.PathLike[str] = "", doing: str = 
     """Say an operating system's error as a `DiskError`.
 
     Args:
-        problem: what was raised; a `DiskError` is handed back as it is.
+        problem: what was raised. A `DiskError` is said again where `path` is another place than its own; any other
+            exception of that family is handed back as it is.
         path: the place as the person knows it; "" takes the one of `problem`.
         doing: the verb that failed, for "cannot <doing> <path>".
     """
-    if isinstance(problem, DiskError):
-        return problem
     number = problem.errno or 0
+    if isinstance(problem, DiskError) and (type(problem) is not DiskError or not path or number not in _CAUSES):
+        return problem
     code, cause = _CAUSES.get(number, ("disk-failed", problem.strerror or type(problem).__name__))
     named = problem.filename2 or problem.filename
     place = os.fspath(path) or (os.fsdecode(named) if isinstance(named, str | bytes) else "")

@@ -53,11 +53,16 @@ class Shown:
 
 def list_items(view: View) -> tuple[Listed, ...]:
     """Return everything in the library, by kind and name. Nothing is hashed."""
-    return tuple(_listed(view, kind, name) for kind in FOLDERS for name in sorted({*view.names(kind), *view.of(kind)}))
+    listed: list[Listed] = []
+    for kind in FOLDERS:
+        gone = [name for name in view.of(kind) if view.find(kind, name) is None]
+        listed += [_listed(view, kind, name) for name in sorted({*view.names(kind), *gone})]
+    return tuple(listed)
 
 
 def _listed(view: View, kind: str, name: str) -> Listed:
     item = view.recorded(kind, name)
+    recorded = item.name if item is not None else name
     place = view.place(kind, name)
     return Listed(
         kind=kind,
@@ -65,8 +70,8 @@ def _listed(view: View, kind: str, name: str) -> Listed:
         managed=item is not None,
         present=place is not None and os.path.lexists(place),
         item=item,
-        owners=view.owners.get(name, ()) if kind == "skill" else (),
-        users=view.users(kind, name) if kind in {"skill", "connector"} else (),
+        owners=view.owners.get(recorded, ()) if kind == "skill" else (),
+        users=view.users(kind, recorded) if kind in {"skill", "connector"} else (),
         link=os.readlink(place) if place is not None and os.path.islink(place) else None,
     )
 

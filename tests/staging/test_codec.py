@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -24,10 +25,18 @@ from importer.model import (
 )
 from importer.paths import RelPath
 
+
+@dataclass(frozen=True)
+class Records:
+    """A value with records in it."""
+
+    files: tuple[FileRecord, ...]
+
+
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SPECIALIST = {
     **dict.fromkeys(("id", "version", "name", "display_name", "description", "system_prompt", "digest", "staged"), "x"),
-    **dict.fromkeys(("skill_ids", "connector_ids", "bundled"), []),
+    **{name: [] for name in ("skill_ids", "connector_ids", "bundled")},
 }
 _names = st.lists(_text, max_size=3).map(tuple)
 _path = st.from_regex(r"[a-zä]{1,5}(/[a-z]{1,5}){0,2}", fullmatch=True).map(RelPath.parse)

