@@ -79,7 +79,7 @@ class Console:
 
     def command(self, *words: str) -> str:
         """Return the command line that goes on from here, with this run's library."""
-        head = ["importer"]
+        head = [_program()]
         if self.library is not None:
             head += ["--library", self.library]
         return shlex.join([*head, *words])
@@ -110,6 +110,14 @@ class Console:
             overrides=overrides,
             progress=NoProgress() if silent else terminal_progress(self),
         )
+
+
+def _program() -> str:
+    """Return what this command is called: as it was typed, where its plain name is not on the path."""
+    typed = sys.argv[0]
+    if os.path.basename(typed) == "importer" and os.sep in typed and shutil.which("importer") is None:
+        return typed
+    return "importer"
 
 
 def size_text(size: int) -> str:

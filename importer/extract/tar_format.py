@@ -35,7 +35,8 @@ _DECIMAL = re.compile(rb"-?[0-9]{1,20}(?:\.[0-9]*)?")
 _RECORD = re.compile(rb"([1-9][0-9]*) ([^=\n]+)=")
 
 NUMBERS = frozenset({"atime", "ctime", "mtime", "uid", "gid"})
-IGNORED = NUMBERS | {"uname", "gname", "comment", "LIBARCHIVE.creationtime"}
+TEXTS = frozenset({"uname", "gname", "comment"})
+IGNORED = NUMBERS | TEXTS | {"LIBARCHIVE.creationtime"}
 """pax keys that say nothing about names or contents."""
 IGNORED_FAMILIES = (
     "LIBARCHIVE.xattr.",
@@ -111,10 +112,9 @@ def parse_pax(body: bytes, offset: int, refuse: Refusals) -> dict[str, bytes]:
         end = at + int(match[1])
         if end > len(body) or end <= match.end() or body[end - 1] != 0x0A:
             raise refuse.ambiguous(offset + at, "the length of a pax record is not where the record ends")
-        try:
-            key = match[2].decode("utf-8")
-        except UnicodeDecodeError:
-            raise refuse.ambiguous(offset + at, "the key of a pax record is not UTF-8") from None
+        if not _is_utf8(match[2]):
+            raise refuse.ambiguous(offset + at, "the key of a pax record is not UTF-8")
+        key = match[2].decode("utf-8")
         value = body[match.end() : end - 1]
         if not _is_ignored(key):
             if key in found:
@@ -122,6 +122,8 @@ def parse_pax(body: bytes, offset: int, refuse: Refusals) -> dict[str, bytes]:
             found[key] = value
         elif key in NUMBERS and _DECIMAL.fullmatch(value) is None:
             raise refuse.ambiguous(offset + at, f"the pax header gives '{key}' and no number for it", key=key)
+        elif key in TEXTS and not _is_utf8(value):
+            raise refuse.ambiguous(offset + at, f"the pax header gives '{key}' in something else than UTF-8", key=key)
         at = end
     return found
 
@@ -139,6 +141,14 @@ def trim_long_name(body: bytes, offset: int, refuse: Refusals) -> bytes:
     if rest.strip(b"\0"):
         raise refuse.ambiguous(offset + len(name), "a long name goes on after the NUL that ends it")
     return name
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_ignored(key: str) -> bool:

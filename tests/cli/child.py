@@ -23,13 +23,15 @@ fs.observer = observer
 sys.exit(main(sys.argv[2:]))
 """
 MEASURED = """
-import resource, sys
+import sys
 from importer.cli import main
 status = main(sys.argv[1:])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(peak * 1024 if sys.platform != "darwin" else peak, file=sys.stderr)
+with open("/proc/self/status") as file:
+    peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+print(peak * 1024, file=sys.stderr)
 sys.exit(status)
 """
+"""Prints the peak of the program itself; what `getrusage` gives may be that of the process it was started from."""
 
 
 @dataclass(frozen=True, slots=True)

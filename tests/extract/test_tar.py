@@ -159,6 +159,7 @@ AMBIGUOUS = {
     "a pax name over a folder's": tar(pax(record("path", "a.md")), member("a/", kind=b"\0", magic=OLD)),
     "a folder's name over a file's": tar(pax(record("path", "a/")), member("a", kind=b"\0")),
     "a pax time that is no number": tar(pax(record("mtime", "v.6")), member("a")),
+    "a pax owner that is no text": tar(pax(record("uname", b"\xff")), member("a")),
     "a pax owner that is no number": tar(pax(record("uid", "")), member("a")),
     "another magic": tar(member("a", b"x", magic=b"ustar\x0001")),
     "a pax record that is too long": tar(pax(b"99 path=a\n"), member("x", b"x")),

@@ -14,7 +14,7 @@ import pytest
 from importer.diagnostics import Rejected
 from importer.sources.github import GitHubSettings, MemoryCache, gh_token, known_hosts
 from importer.sources.github.identity import api_of, identity_for
-from tests.github.harness import SKILL, hosted, read, refused, settings_for
+from tests.github.harness import SKILL, hosted, prices, read, refused, settings_for
 from tests.github.server import GitHubServer, GitRepo
 from tests.github.server.faults import Fault, redirect, status
 
@@ -102,6 +102,9 @@ def test_a_certificate_of_one_s_own(made: GitRepo, tmp_path: Path, monkeypatch: 
         assert "SSL_CERT_FILE" in found.message
         monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
         assert len(read(server).files) == 3
+        prices(monkeypatch, "archive")  # whose redirect leads from https to http here, and is not followed
+        assert len(read(server).files) == 3
+        assert server.paths("archive") == []
 
 
 # --- tokens ----------------------------------------------------------------------------------------------------------
@@ -162,8 +165,6 @@ def test_a_private_repository_needs_the_token(server: GitHubServer, made: GitRep
 
 
 def test_a_token_never_leaves_its_host(server: GitHubServer, made: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.github.harness import prices
-
     prices(monkeypatch, "archive")
     server.add("acme/skills", made, private=True)
     server.tokens.add(TOKEN)
@@ -178,8 +179,6 @@ def test_a_token_never_leaves_its_host(server: GitHubServer, made: GitRepo, monk
 def test_an_archive_s_redirect_carries_no_token_even_to_the_api(
     server: GitHubServer, made: GitRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.github.harness import prices
-
     prices(monkeypatch, "archive")
     server.add("acme/skills", made)
     server.tokens.add(TOKEN)

@@ -123,3 +123,21 @@ def test_the_next_command_says_what_became_of_it(quick: Path) -> None:
             assert [(d.code, d.facts["outcome"]) for d in library.notices] == [("library-recovered", outcome)]
         with Library.open(root) as library:
             assert library.notices == []
+
+
+def test_a_staging_folder_that_somebody_emptied_costs_nothing_that_was_installed(quick: Path) -> None:
+    story = next(story for story in STORIES if story.name == "replace")
+    template = quick / "template"
+    story.prepare(template)
+    counted = quick / "counted"
+    shutil.copytree(template, counted, symlinks=True)
+    renames = [number for number, name in enumerate(operations(lambda: story.act(counted))) if name == "rename"]
+    installed = {path: what for path, what in whole(template)[0].items() if not path.startswith(".importer")}
+    for number in renames:
+        root = quick / f"run-{number}"
+        shutil.copytree(template, root, symlinks=True)
+        assert killed_at(number, lambda root=root: story.act(root))  # type: ignore[misc]
+        shutil.rmtree(root / ".importer/staging")
+        with _settled(root):
+            now = {path: what for path, what in whole(root)[0].items() if not path.startswith(".importer")}
+            assert now == installed
