@@ -52,7 +52,19 @@ def refuse_faulty(preview: Preview) -> None:
     if preview.status is Status.REFUSED:
         errors = preview.errors
         first = errors[0] if errors else error("package-unrecognised", "the package holds nothing to install")
-        raise ImporterError(first.code, f"nothing was installed: {first.message}", Status.REFUSED, preview.diagnostics)
+        good = f"; {part}" if (part := good_part(preview)) else ""
+        message = f"nothing was installed: {first.message}{good}"
+        raise ImporterError(first.code, message, Status.REFUSED, preview.diagnostics)
+
+
+def good_part(preview: Preview) -> str:
+    """Say how much of a refused package is good, and what installs that; "" where nothing is."""
+    plan = preview.plan
+    faulty = [item for item in preview.left_out if item.reason in {"faulty", "clash"}]
+    good = len(plan.skills) + len(plan.connectors) if plan is not None else 0
+    if not faulty or not good:
+        return ""
+    return f"{good} of {good + len(faulty)} are good, --keep-going installs those and names the rest"
 
 
 def install_preview(

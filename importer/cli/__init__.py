@@ -4,10 +4,32 @@ from __future__ import annotations
 
 import sys
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+
 
 def entry() -> None:
     """Run the command of the installed script."""
-    sys.exit(main(sys.argv[1:]))
+    try:
+        _read_names_as_utf8()
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        # Before there was anything to stop.
+        sys.exit(INTERRUPTED)
+
+
+def _read_names_as_utf8() -> None:
+    """Start again in Python's UTF-8 mode where the locale has another encoding for the names of files.
+
+    Names on a disk are bytes, and packages write them in UTF-8 whatever the locale of the day is: the same package has
+    the same digest everywhere. What is printed stays in the encoding of the terminal.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode and sys.executable:
+        import os
+
+        os.environ.setdefault("PYTHONIOENCODING", f"{sys.stdout.encoding}:backslashreplace")
+        again = [sys.executable, "-X", "utf8", "-m", "importer", *sys.argv[1:]]
+        os.execv(sys.executable, again)  # noqa: S606  # this very program, and no shell
 
 
 def main(arguments: list[str]) -> int:

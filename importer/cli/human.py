@@ -167,7 +167,7 @@ def diagnostic_lines(diagnostics: list[Report], console: Console) -> list[str]:
             place, line = diagnostic["path"], diagnostic["line"]
             if line:
                 # "manifest.json: id" names a field; a number right behind it would read as its value.
-                place += f" (line {line})" if ": " in place else f":{line}"
+                place = f"line {line}" if not place else place + (f" (line {line})" if ": " in place else f":{line}")
             lines.append(f"  {diagnostic['code']}" + (f"  {place}" if place else ""))
             lines += console.wrapped(diagnostic["message"], "      ")
     return lines

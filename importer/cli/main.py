@@ -8,10 +8,9 @@ from importlib import import_module
 
 import click
 
+from importer.cli import INTERRUPTED
 from importer.cli.console import Console
 from importer.cli.options import common
-
-INTERRUPTED = 130
 
 # Command, module and function: a command's module is loaded when the command is asked for.
 COMMANDS: dict[str, tuple[str, str]] = {

@@ -162,15 +162,13 @@ def show_installation(done: Installation, console: Console) -> None:
 def next_step(result: Preview, request: Request, console: Console) -> None:
     """Say what to type next, so that nobody has to put it together."""
     from importer.app.errors import Status
-    from importer.app.installing import asked_args
+    from importer.app.installing import asked_args, good_part
 
     console.out()
     plan = result.plan
     if result.status is Status.REFUSED:
-        good = len(plan.skills) + len(plan.connectors) if plan else 0
-        console.out(console.style("Not installable as it is. Nothing was changed.", bold=True))
-        if good and result.left_out and not request.keep_going:
-            console.out(f"{good} of {good + len(result.left_out)} are good. To go on with those:")
+        if good_part(result) and not request.keep_going:
+            console.out(f"{good_part(result)}:")
             console.out("  " + console.command("install", request.source, "--keep-going", *_again(request)))
         return
     if result.selection_needed:

@@ -30,7 +30,17 @@ from importer.extract.zip_format import (
     method_name,
     shown_bytes,
 )
-from importer.extract.zip_rules import NO_EXTRA, Extra, Header, Local, entry_extra, entry_fault, entry_type, hold_local
+from importer.extract.zip_rules import (
+    NO_EXTRA,
+    Extra,
+    Header,
+    Local,
+    Type,
+    entry_extra,
+    entry_fault,
+    entry_type,
+    hold_local,
+)
 from importer.model import EntryKind, Listed
 
 if TYPE_CHECKING:
@@ -173,6 +183,8 @@ class _Reader:
         self._rule = rule
         self._refuse = refuse
         self._window = _Window(data)
+        self._types: dict[tuple[int, int], Type] = {}
+        """What files with one host and one set of attributes are: most archives know two or three."""
         self._narrow: tuple[int, str] | None = None
         """Where the first descriptor with short sizes is, and whose it is."""
         self._renames = False
@@ -224,7 +236,12 @@ class _Reader:
             or MARK32 in (packed, size)
         ):
             fault = entry_fault(header, extra.aes, text, central_offset, refuse)
-        kind = entry_type(header, name.endswith(b"/"), text, central_offset, refuse)
+        folder = name.endswith(b"/")
+        kind = None if folder else self._types.get((host, attributes))
+        if kind is None:
+            kind = entry_type(header, folder, text, central_offset, refuse)
+            if not folder:
+                self._types[host, attributes] = kind
 
         start, local, told = self._local(at, offset, name, text, header, extra.aes)
         stop = start + packed

@@ -214,10 +214,10 @@ def test_names_and_headers(scene: Scene) -> None:
             assert scene.look(source, "--budget", f"archive.{limit}={value - 1}").status == 3
     zipped = scene.raw(archive([Item(name=b"demo/SKILL.md", content=document)]))
     exactly(scene, zipped, "archive.directory_bytes", 46 + len("demo/SKILL.md"))
-    value = record("comment", "c" * 100)
-    one = scene.raw(tar(pax(value), member("demo/SKILL.md", document)), "p.tar")
-    exactly(scene, one, "archive.header_bytes", len(value))
-    chain = scene.raw(tar(pax(value, kind=b"g"), pax(value, kind=b"g"), member("demo/SKILL.md", document)), "q.tar")
+    comment = record("comment", "c" * 100)
+    one = scene.raw(tar(pax(comment), member("demo/SKILL.md", document)), "p.tar")
+    exactly(scene, one, "archive.header_bytes", len(comment))
+    chain = scene.raw(tar(pax(comment, kind=b"g"), pax(comment, kind=b"g"), member("demo/SKILL.md", document)), "q.tar")
     assert scene.taken(chain, "--budget", "archive.headers=2").skills
     assert scene.look(chain, "--budget", "archive.headers=1").status == 3
 

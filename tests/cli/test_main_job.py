@@ -53,6 +53,7 @@ def test_a_bundle_with_a_faulty_skill(run: Run, library: Path) -> None:
     """Refused by default, with the count of the good ones and the command; --keep-going installs those and names it."""
     refused = run("preview", SAMPLES / "lab-bundle")
     assert refused.status == 3
+    assert "are good" in run("install", SAMPLES / "lab-bundle", "--yes").err
     assert "are good" in refused.out
     assert "--keep-going" in refused.out
     report = run("preview", SAMPLES / "lab-bundle", "--json").json

@@ -45,6 +45,7 @@ CLAUDE_CODE = Client(
     title="Claude Code",
     place_text="`~/.claude.json`; of a project `.mcp.json`",
     place=_code,
+    stdio="stdio",
     types=frozenset({"stdio", "http", "streamable-http", "sse", "ws"}),
     type_required=True,
     secrets=Secrets.SHELL,

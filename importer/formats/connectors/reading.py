@@ -256,9 +256,7 @@ def _candidate(read: Read, meter: Meter) -> ConnectorCandidate | None:
 
 
 def _left_out(read: Read) -> LeftOut:
-    codes = read.report.codes
-    reason = next((d.message for d in read.report.found if d.code in codes), "")
-    return LeftOut(kind="connector", name=read.report.name, root="", reason=reason, codes=codes)
+    return LeftOut(kind="connector", name=read.report.name, root="", reason="faulty", codes=read.report.codes)
 
 
 def _is(wanted: str, stated: str) -> bool:

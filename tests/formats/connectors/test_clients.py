@@ -326,4 +326,5 @@ def test_the_fact_and_the_name_of_what_is_left_out_agree() -> None:
     (left,) = reading.left_out
     assert left.name == "my-server"
     assert {d.facts["connector"] for d in reading.diagnostics if d.severity is Severity.ERROR} == {"my-server"}
-    assert "My Server" in left.reason
+    assert left.reason == "faulty"
+    assert "My Server" in next(d.message for d in reading.diagnostics if d.code in left.codes)
