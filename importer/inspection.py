@@ -287,9 +287,7 @@ def _kind(character: str) -> str:
 def _is_ordinary(before: str, character: str, after: str) -> bool:
     """Whether a character is where the writing of some language, or an emoji, needs it."""
     last, following = before[-1:], after[:1]
-    hides_itself = _HIDDEN.match(last) and last not in "\ufe0f\u2800" and not "\U000e0020" <= last <= "\U000e007f"
-    if not last or hides_itself:
-        # One after another of them is never needed, but for blank cells, tags and a joiner after a selector.
+    if not last:
         return character == "\u2800" and _in_braille(before, after)
     if character in "\u200c\u200d":
         if _is_joining(last):

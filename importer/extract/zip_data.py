@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from importer.extract.deflate64 import PIECE, deflate64_inflater
-from importer.extract.inflate import Backend, best_backend
+from importer.extract.inflate import best_backend
 from importer.extract.zip_format import DEFLATED64, RECORD, STORED, Refusals, method_name
 
 if TYPE_CHECKING:
@@ -26,14 +26,12 @@ _OUT = 128 * 1024
 class EntryData:
     """Reads the contents of one archive's entries; safe to use from several threads at once."""
 
-    def __init__(
-        self, data: RandomBytes, columns: Columns, bundle: Meter, refuse: Refusals, backend: Backend | None = None
-    ) -> None:
+    def __init__(self, data: RandomBytes, columns: Columns, bundle: Meter, refuse: Refusals) -> None:
         self._data = data
         self._columns = columns
         self._bundle = bundle
         self._refuse = refuse
-        self._backend = backend or best_backend()
+        self._backend = best_backend()
         self._ratio = 0
         """The largest ratio that passed: only a larger one has to be checked."""
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 _WINDOW = 16 * 1024
 _CHUNK = 64 * 1024
+_KNOWN_TYPES = 64
 
 
 class Columns:
@@ -240,7 +241,7 @@ class _Reader:
         kind = None if folder else self._types.get((host, attributes))
         if kind is None:
             kind = entry_type(header, folder, text, central_offset, refuse)
-            if not folder:
+            if not folder and len(self._types) < _KNOWN_TYPES:
                 self._types[host, attributes] = kind
 
         start, local, told = self._local(at, offset, name, text, header, extra.aes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from importer.diagnostics import shown
 from importer.library.record import decode
 from importer.library.rows import Item, Transaction
 from importer.library.sqlite import Damaged
@@ -23,7 +24,7 @@ _TABLES: tuple[tuple[str, str, type], ...] = (
 def faults(record: Record) -> list[str]:
     """Return what SQLite's own check of the file finds; empty when all is well."""
     found = [str(row[0]) for row in record.rows("PRAGMA quick_check(5)")]
-    return [] if found == ["ok"] else found
+    return [] if found == ["ok"] else [f"SQLite finds it damaged ({shown(fault)})" for fault in found]
 
 
 def unreadable(record: Record) -> list[tuple[str, str, str]]:

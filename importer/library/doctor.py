@@ -136,14 +136,16 @@ class _Doctor:
         """Open the record, or move one that cannot be read away and begin another."""
         path = self.layout.database
         empty = os.path.isfile(path) and os.path.getsize(path) == 0
+        record: Record | None = None
         try:
             record = Record.open(path)
             faults = care.faults(record) if record is not None else []
         except Damaged as problem:
-            return self._new_record(problem.message.partition(";")[0])
-        if faults and record is not None:
-            record.close()
-            return self._new_record(f"SQLite finds it damaged ({shown(faults[0])})")
+            faults = [problem.message.partition(";")[0]]
+        if faults:
+            if record is not None:
+                record.close()
+            return self._new_record(faults[0])
         if empty:
             return self._new_record("it is empty")
         if record is not None:

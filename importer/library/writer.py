@@ -50,9 +50,7 @@ class Writer:
         try:
             applied = Installation(self, staging, origin, token, command).run(plan)
         except BaseException:
-            _discard(staging)
-            if token is not None:
-                self._release(token)
+            self._give_up(staging, token)
             raise
         _discard(staging)
         return applied
@@ -117,12 +115,22 @@ class Writer:
     def _now(self) -> str:
         return rfc3339(self.library.clock())
 
-    def _release(self, token: str) -> None:
+    def _give_up(self, staging: Staging, token: str | None) -> None:
+        """Let go of a package that was not installed, unless it could not be taken back yet and needs its folder."""
         try:
-            self.record.release(token_hash(token))
+            pending = bool(self.record.journal())
         except LibraryError:
-            # Its files are gone: whoever comes with this token is told so.
+            pending = True
+        if pending:
+            staging.release()
             return
+        _discard(staging)
+        if token is not None:
+            try:
+                self.record.release(token_hash(token))
+            except LibraryError:
+                # Its files are gone: whoever comes with this token is told so.
+                return
 
 
 def _discard(staging: Staging) -> None:

@@ -251,8 +251,8 @@ def archive(
         comment: the archive's comment.
         suffix: bytes after the end.
         end: fields of the end record that lie: disk, directory_disk, here, entries, size, offset, comment_length.
-        end64: with it (or with `locator`) there is a Zip64 record, whose fields lie: rest, disk, directory_disk, here,
-            entries, size, offset, tail (extensible data), between (bytes after the record).
+        end64: with it (or with `locator`) there is a Zip64 record, whose fields lie: signature, rest, disk,
+            directory_disk, here, entries, size, offset, tail (extensible data), between (bytes after the record).
         locator: fields of the Zip64 locator that lie: disk, position, disks.
     """
     base = len(prefix) if shifted else 0
@@ -281,7 +281,9 @@ def archive(
         wide = {"tail": b"", "between": b"", **told, **(end64 or {})}
         extensible, between = _bytes(wide["tail"]), _bytes(wide["between"])
         wide.setdefault("rest", 44 + len(extensible))
-        tail += END64 + struct.pack("<QHHIIQQQQ", wide["rest"], 45, 45, *(wide[key] for key in _COUNTS))
+        tail += _bytes(wide.get("signature", END64)) + struct.pack(
+            "<QHHIIQQQQ", wide["rest"], 45, 45, *(wide[key] for key in _COUNTS)
+        )
         tail += extensible + between
         place = {"disk": 0, "position": position, "disks": 1, **(locator or {})}
         tail += LOCATOR + struct.pack("<IQI", place["disk"], place["position"], place["disks"])

@@ -21,11 +21,11 @@ measures = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="me
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(quick: Path) -> Path:
     """The folders of a child's surroundings."""
     for name in ("home", "temporary"):
-        (tmp_path / name).mkdir()
-    return tmp_path
+        (quick / name).mkdir()
+    return quick
 
 
 def measured(folder: Path, *words: object) -> tuple[Ended, int]:

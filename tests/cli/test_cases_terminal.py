@@ -188,9 +188,9 @@ def test_a_pipe_that_is_closed_is_no_fault(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("verb", "points"), [("preview", (2, 8, 16)), ("install", (3, 10, 19, 28, 37))])
-def test_an_interrupt_leaves_nothing_half_done(tmp_path: Path, verb: str, points: tuple[int, ...]) -> None:
+def test_an_interrupt_leaves_nothing_half_done(quick: Path, verb: str, points: tuple[int, ...]) -> None:
     """SIGINT at operations all the way through: nothing or everything, no traceback, no staging, and a retry works."""
-    folder = folders(tmp_path)
+    folder = folders(quick)
     library = folder / "library"
     words = [verb, "./demo", *(["--yes"] if verb == "install" else [])]
     interrupted = 0

@@ -269,9 +269,10 @@ def test_npx_without_y_waits() -> None:
 def test_cmd_on_request() -> None:
     template = replace(PLAIN, command="npx", args=("-y", "x"))
     document = render([template], CLIENTS["claude-code"], windows_cmd=True).document
-    assert servers(document, "claude-code")["plain"] == {"command": "cmd", "args": ["/c", "npx", "-y", "x"]}
+    server = {"type": "stdio", "command": "cmd", "args": ["/c", "npx", "-y", "x"]}
+    assert servers(document, "claude-code")["plain"] == server
     unsafe = render([replace(template, args=("-y", "a&b"))], CLIENTS["claude-code"], windows_cmd=True)
-    assert unsafe.servers["plain"] == {"command": "npx", "args": ["-y", "a&b"]}
+    assert unsafe.servers["plain"] == {"type": "stdio", "command": "npx", "args": ["-y", "a&b"]}
     assert [d.code for d in unsafe.limitations] == ["export-cmd-unsafe"]
     assert render([PLAIN], CLIENTS["claude-code"], windows_cmd=True).servers["plain"]["command"] == "uvx"
 

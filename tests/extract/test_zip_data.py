@@ -13,10 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import BudgetExceeded
+from importer.diagnostics import Rejected
 from importer.extract import zip_data
 from importer.extract.inflate import Backend, best_backend, zlib_backend, zlib_ng_backend
+from importer.extract.zip_container import ZipContainer
 from tests.builders.zips import STORED, Item, archive, deflate, folder
-from tests.extract.zip_reading import budgets, read, refused
+from tests.extract.zip_reading import Collector, MemoryFile, as_entry, budgets, read, refused
 
 BACKENDS = [backend for backend in (zlib_backend(), zlib_ng_backend()) if backend is not None]
 A = Item(name=b"a.txt", content=b"alpha " * 20)
@@ -158,9 +160,6 @@ def test_a_stream_with_an_incomplete_code() -> None:
 
 
 def test_a_file_that_is_shorter_than_it_was() -> None:
-    from importer.diagnostics import Rejected
-    from importer.extract.zip_container import ZipContainer
-    from tests.extract.zip_reading import Collector, MemoryFile, as_entry
 
     for content in (A.content, LARGE):
         data = archive([replace(A, content=content, method=STORED)])
@@ -172,6 +171,65 @@ def test_a_file_that_is_shorter_than_it_was() -> None:
         with pytest.raises(Rejected) as caught:
             container.deliver([as_entry(listed[0])], Collector(), lambda _amount, _path: None)
         assert caught.value.diagnostics[0].code == "archive-unreadable"
+
+
+class Torn:
+    """A file that lost the bytes from `start` to `stop` after its size was taken."""
+
+    def __init__(self, data: bytes, start: int, stop: int) -> None:
+        self.size = len(data)
+        self._data = data
+        self._start = start
+        self._stop = stop
+
+    def pread(self, size: int, offset: int, /) -> bytes:
+        """Return what is left of the bytes there, as far as the hole."""
+        end = offset + size if offset >= self._stop else min(self._start, offset + size)
+        return self._data[offset:end]
+
+
+def test_a_file_that_is_torn_at_any_place_is_refused() -> None:
+
+    known: dict[str, int | bytes] = {"packed": 8, "size": len(A.content)}
+    sealed = replace(A, name=b"sealed", method=12, packed=b"whatever", streamed=True, local=known)
+    data = archive([sealed, A, replace(B, streamed=True, local_extra=b"\x55\x54\0\0")], end64={})
+    limits = budgets()
+    directory = data.index(b"PK\x01\x02")
+    for stop in (directory, len(data)):
+        for start in range(stop):
+            file = Torn(data, start, stop)
+            container = ZipContainer(file, bundle=limits.meter("bundle"), archive=limits.meter("archive"))
+
+            def everything(container: ZipContainer = container) -> None:
+                container.list(lambda _amount, _path: None)
+                container.verify_rest(lambda _amount, _path: None)
+
+            with pytest.raises(Rejected):
+                everything()
+
+
+class Flickering(MemoryFile):
+    """A file that can be read from other bytes once."""
+
+    once: bytes | None = None
+
+    def pread(self, size: int, offset: int, /) -> bytes:
+        """Return the bytes there."""
+        other, self.once = self.once, None
+        return super().pread(size, offset) if other is None else other[offset : offset + size]
+
+
+def test_a_file_that_is_read_differently_once_is_refused() -> None:
+
+    data = archive([A, B])
+    start = data.index(A.data())
+    file = Flickering(data)
+    limits = budgets()
+    container = ZipContainer(file, bundle=limits.meter("bundle"), archive=limits.meter("archive"))
+    container.list(lambda _amount, _path: None)
+    file.once = data[:start] + b"\x07" + data[start + 1 :]
+    with pytest.raises(Rejected, match="stream is broken"):
+        container.verify_rest(lambda _amount, _path: None)
 
 
 # --- bombs and budgets -----------------------------------------------------------------------------------------------
@@ -191,8 +249,6 @@ def test_a_ratio_at_its_limit_and_over_it() -> None:
 
 def test_a_ratio_that_was_exceeded_once_is_exceeded_again() -> None:
     """Archives of one import share a meter, and the next one is not let through because the first was worse."""
-    from importer.extract.zip_container import ZipContainer
-    from tests.extract.zip_reading import MemoryFile
 
     limits = budgets(bundle__ratio=50)
     bundle = limits.meter("bundle")
@@ -225,8 +281,6 @@ def test_a_bomb_that_declares_little_stops_there() -> None:
 
 def test_memory_stays_flat() -> None:
     data = archive([replace(A, content=b"0123456789abcdef" * (2 << 20)), replace(B, content=b"x", method=STORED)])
-    from importer.extract.zip_container import ZipContainer
-    from tests.extract.zip_reading import MemoryFile
 
     limits = budgets(bundle__ratio=2_000)
     container = ZipContainer(MemoryFile(data), bundle=limits.meter("bundle"), archive=limits.meter("archive"))
@@ -268,7 +322,6 @@ class Hollow:
 
 @pytest.mark.parametrize(("entries", "limit"), [(32_768, "directory_bytes"), (32_769, "entries"), (65_534, "entries")])
 def test_a_huge_directory_costs_nothing(entries: int, limit: str) -> None:
-    from importer.extract.zip_container import ZipContainer
 
     size = 256 << 20
     tail = b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, entries, entries, size - 22, 0, 0)

@@ -203,6 +203,7 @@ def test_a_zip64_record_that_is_not_where_the_locator_says() -> None:
     for lie in (position - 1, position + 1, 0, 1 << 63, (1 << 64) - 5):
         refused(archive([A, B], locator={"position": lie}), says="the Zip64 locator points to")
     refused(archive([A, B], end64={"between": b"!"}), says="the Zip64 locator points to")
+    refused(archive([A, B], end64={"signature": b"PK\x06\x08"}), says="no Zip64 record where")
 
 
 def test_a_zip64_record_with_extensible_data() -> None:

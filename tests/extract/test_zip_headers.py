@@ -133,6 +133,11 @@ def test_a_zip64_field_in_the_directory(fields: tuple[str, ...]) -> None:
         refused(archive([FIRST, replace(GOOD, central=central, needed=45)]), says="refers to a Zip64 field")
 
 
+def test_a_true_zip64_field_in_the_directory_is_one_too_many() -> None:
+    true = zip64(len(CONTENT), len(GOOD.data()))
+    refused(archive([FIRST, replace(GOOD, central_extra=true)]), says="an entry that needs none")
+
+
 def test_a_stored_entry_has_one_size() -> None:
     data = archive([FIRST, replace(PLAIN, local={"size": 5}, central={"size": 5})])
     refused(data, says="stored as it is")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 from dataclasses import replace
 
 import pytest
 
+from budgets import BudgetExceeded
 from importer.extract import deflate64, zip_rules
 from tests.builders.zips import STORED, Item, archive, extra
-from tests.extract.zip_reading import read, refused
+from tests.extract.zip_reading import budgets, read, refused
 
 A = Item(name=b"a.txt", content=b"alpha " * 20)
 AES = extra(0x9901, struct.pack("<HHBH", 2, 0x4541, 3, 8))
@@ -117,8 +119,6 @@ def test_an_encrypted_stream_refuses_the_archive() -> None:
 
 # --- Deflate64 -------------------------------------------------------------------------------------------------------
 
-DEFLATE64 = bytes.fromhex("4b4cca492d4a4d51480492e9a9b90a25a919000000ffff0300")
-
 
 def stored_blocks(content: bytes) -> bytes:
     """Return a stream of stored blocks, which Deflate and Deflate64 have in common."""
@@ -166,3 +166,34 @@ def test_deflate64_streams_that_lie() -> None:
     refused(archive([replace(OLD, packed=stored_blocks(A.content + b"x")), A]), says="longer than the")
     refused(archive([replace(OLD, packed=stored_blocks(A.content[1:])), A]), says="its content has 119 bytes")
     refused(archive([replace(OLD, packed=stored_blocks(A.content[::-1])), A]), "archive-unreadable", says="CRC")
+
+
+def long_matches(count: int) -> bytes:
+    """Return a stream of one "a" and `count` matches of 65,538 bytes each: 29 bits for every one of them."""
+    bits = [1, 1, 0]  # the last block, with the fixed code
+    bits += map(int, f"{0x30 + ord('a'):08b}")
+    for _ in range(count):
+        bits += map(int, f"{0xC0 + 285 - 280:08b}")
+        bits += [1] * 16
+        bits += [0] * 5
+    bits += [0] * 7
+    bits += [0] * (-len(bits) % 8)
+    return bytes(sum(bit << i for i, bit in enumerate(bits[at : at + 8])) for at in range(0, len(bits), 8))
+
+
+@needs_deflate64
+def test_a_deflate64_bomb_stops_in_bounded_memory() -> None:
+    """One match is as long as 65,538 bytes, and the library gives out all that its input becomes."""
+    content = b"a" * (1 + 65_538 * 300)
+    bomb = replace(OLD, content=content, packed=long_matches(300))
+    data = archive([bomb])
+    assert read(data, limits=budgets(bundle__ratio=100_000)).files["old.txt"] == content
+    tracemalloc.start()
+    try:
+        with pytest.raises(BudgetExceeded) as caught:
+            read(data)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert caught.value.limit == "ratio"
+    assert peak < 8_000_000

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from importer.diagnostics import Severity
+from importer.extract.zip_container import ZipContainer
 from tests.builders.zips import UTF8, Item, archive, unicode_name
-from tests.extract.zip_reading import read, refused
+from tests.extract.zip_reading import MemoryFile, budgets, read, refused
 
 A = Item(name=b"a.txt", content=b"alpha")
 RESUME = "résumé.txt"
@@ -121,8 +122,6 @@ def test_two_names_that_become_one_by_a_code_page() -> None:
 )
 def test_names_are_passed_on_as_they_are(raw: bytes) -> None:
     """What a name may be is the gate's business: here it is only read."""
-    from importer.extract.zip_container import ZipContainer
-    from tests.extract.zip_reading import MemoryFile, budgets
 
     limits = budgets()
     container = ZipContainer(

@@ -15,7 +15,7 @@ from tests.fuzz.targets import TARGETS
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_invariants_hold(name: str) -> None:
-    cases = int(os.environ.get("FUZZ_CASES", "1500"))
+    cases = int(os.environ.get("FUZZ_CASES", "800"))
     tally = run([TARGETS[name]], seed=os.environ.get("FUZZ_SEED", "pytest"), cases=cases, every=15)
     assert not tally.findings, "\n\n".join(f"{found.case}: {found.what}" for found in tally.findings)
     assert tally.cases == cases

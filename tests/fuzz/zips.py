@@ -10,20 +10,20 @@ import shutil
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Rejected
-from tests.builders.zips import DEFLATED, MARK16, MARK32, STORED, Item, Lies, archive, extra, folder, link, unicode_name
+from tests.builders.zips import DEFLATED, MARK16, MARK32, Item, Lies, archive, extra, unicode_name
 from tests.extract.zip_readers import COMMANDS, can_read, hold, our_view, with_command, with_zipfile
 from tests.extract.zip_reading import read
 from tests.fuzz.engine import Target
+from tests.fuzz.zip_drafts import RECORDS, WORDS, Draft, honest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-WORDS = [b"SKILL.md", b"a", b"notes.txt", b"scripts", b"x" * 60, "übersicht.md".encode(), "技能".encode(), b"README"]
 ODD = [
     b"\\",
     b"\0",
@@ -48,7 +48,6 @@ NUMBERS = [
 MODES = [
     0, 0o100644, 0o100755, 0o104755, 0o040755, 0o120777, 0o010644, 0o020644, 0o060644, 0o140644, 0o170000, MARK16, 0o644
 ]  # fmt: skip
-RECORDS = [b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07", b"PK\x07\x08"]
 LOCAL_FIELDS = ["needed", "flags", "method", "time", "date", "crc", "packed", "size", "name_length", "extra_length"]
 CENTRAL_FIELDS = [*LOCAL_FIELDS, "version", "host", "disk", "internal", "attributes", "offset", "comment_length"]
 END_FIELDS = ["disk", "directory_disk", "here", "entries", "size", "offset", "comment_length"]
@@ -56,93 +55,8 @@ WIDE_FIELDS = [*END_FIELDS[:-1], "rest"]
 BITS = {"crc": 32, "packed": 32, "size": 32, "attributes": 32, "offset": 32, "version": 8, "host": 8}
 
 
-@dataclass(kw_only=True)
-class Draft:
-    """An archive before it becomes bytes."""
-
-    items: list[Item]
-    prefix: bytes = b""
-    shifted: bool = False
-    order: list[int] | None = None
-    gap: bytes = b""
-    tail: bytes = b""
-    comment: bytes = b""
-    suffix: bytes = b""
-    end: dict[str, int | bytes] = field(default_factory=dict)
-    end64: dict[str, int | bytes] | None = None
-    locator: dict[str, int | bytes] | None = None
-
-    def written(self) -> bytes:
-        """Return the archive."""
-        return archive(
-            self.items,
-            prefix=self.prefix,
-            shifted=self.shifted,
-            order=self.order,
-            gap=self.gap,
-            directory_tail=self.tail,
-            comment=self.comment,
-            suffix=self.suffix,
-            end=self.end,
-            end64=self.end64,
-            locator=self.locator,
-        )
-
-
 Change = Callable[[Random, Draft], None]
 Twist = Callable[[Random, bytes], bytes]
-
-
-# --- honest archives -------------------------------------------------------------------------------------------------
-
-
-def content(chance: Random) -> bytes:
-    """Return some bytes; now and then with a record in them, or of a size at which readers change their ways."""
-    kind = chance.randrange(8)
-    if kind == 0:
-        return b""
-    if kind == 1:
-        return chance.randbytes(chance.randrange(1, 200))
-    if kind == 2:
-        return chance.randbytes(20) + chance.choice(RECORDS) + chance.randbytes(20)
-    if kind == 3:
-        return bytes([chance.randrange(256)]) * chance.choice([1, 65_535, 65_536, 131_072, 262_145])
-    if kind == 4:
-        return archive([Item(name=b"inner.txt", content=b"inner")])
-    return b" ".join(chance.choice(WORDS) for _ in range(chance.randrange(1, 400)))
-
-
-def item(chance: Random, number: int) -> Item:
-    """Return one honest entry."""
-    if chance.randrange(9) == 0:
-        return folder(b"folder-%d/" % number, host=chance.choice([0, 3, 19]))
-    if chance.randrange(9) == 0:
-        return link(b"link-%d" % number, b"target", method=chance.choice([STORED, DEFLATED]))
-    wide = chance.randrange(6) == 0
-    return Item(
-        name=b"/".join([b"%d" % number, *chance.choices(WORDS, k=chance.randrange(1, 3))]),
-        content=content(chance),
-        method=chance.choice([STORED, DEFLATED]),
-        streamed=chance.randrange(3) == 0,
-        wide=wide,
-        needed=45 if wide else chance.choice([10, 20]),
-        host=chance.choice([0, 3, 3, 19]),
-        mode=chance.choice([0, 0o100644, 0o100755]),
-        flags=chance.choice([0, 0, 0, 2, 0x800]),
-    )
-
-
-def honest(chance: Random) -> Draft:
-    """Return an archive that lies nowhere."""
-    draft = Draft(items=[item(chance, number) for number in range(chance.randrange(1, 5))])
-    if chance.randrange(5) == 0:
-        draft.end64 = {}
-    if chance.randrange(5) == 0:
-        draft.comment = b"a comment"
-    if chance.randrange(5) == 0:
-        draft.order = list(range(len(draft.items)))
-        chance.shuffle(draft.order)
-    return draft
 
 
 # --- changes before the archive is written ---------------------------------------------------------------------------

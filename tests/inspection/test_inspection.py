@@ -113,6 +113,7 @@ def test_what_hides_is_counted_by_kind_and_place(text: str, kind: str) -> None:
         "ക്\u200d ශ්\u200dරී",
         "葛\U000e0100城",
         "\u1820\u180b",
+        "\u2268\ufe00 \u1000\ufe00 \u5fb3\ufe00",
         "⠋⠙\u2800⠹ \u2800\u2800⣿",
         "emoji 🙂 — “quotes” … ü ß 漢字",
         "a\xa0b\u3000c\u202fd",
@@ -129,6 +130,11 @@ def test_what_ordinary_writing_needs_is_not_counted(text: str) -> None:
     ("text", "count"),
     [
         ("a\ufe0f", 1),
+        ("\ufe00", 1),
+        ("\ufe0f", 1),
+        ("\u200d\u0645", 1),
+        ("a\ufe00", 1),
+        ("".join(chr(0xE0000 + ord(c)) for c in "gbsct") + "\U000e007f", 6),
         ("❤\ufe0f\ufe0f", 1),
         ("🙂" + "".join(chr(0xFE00 + n) for n in range(3)), 3),
         ("🙂" + "".join(chr(0xE0100 + n) for n in range(5)), 5),
@@ -246,4 +252,8 @@ def test_the_warning_counts_names_kinds_and_places() -> None:
     assert said.facts["count"] == 2
     assert said.facts["kinds"] == ["zero_width=1", "bidi=1"]
     assert said.facts["places"] == ["2:2 U+200B", "2:4 U+202E"]
+    assert "at line 2 column 2 (U+200B), line 2 column 4 (U+202E); read it" in said.message
+    many = hidden_warning("a", inspect(("\u200b" * 6).encode()))
+    assert many is not None
+    assert "line 1 column 5 (U+200B), …; read it" in many.message
     assert hidden_warning("a", inspect(b"plain")) is None

@@ -17,74 +17,48 @@ import stat
 import sys
 from typing import TYPE_CHECKING
 
-from importer.diagnostics import shown
+from importer.fs.errors import DiskError, explained
+from importer.fs.locks import FOLDER, FolderLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from _typeshed import ReadableBuffer as Buffer
 
+__all__ = [
+    "CHUNK",
+    "NEW_FILE",
+    "DiskError",
+    "FolderLock",
+    "NewFile",
+    "copy_tree",
+    "create",
+    "explained",
+    "make_executable",
+    "make_folder",
+    "make_folders",
+    "observer",
+    "remove_file",
+    "remove_folder",
+    "remove_tree",
+    "rename",
+    "sync_file",
+    "sync_folder",
+    "sync_tree",
+    "tell",
+    "write",
+    "write_new",
+    "write_whole",
+]
+
 observer: Callable[[str, str, str], None] | None = None
 """Told of every operation just before it happens: its name, the path, and the second path of a rename or a copy."""
 
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 CHUNK = 1 << 20
 SYNC_THREADS = 8
 SYNC_ONE_BY_ONE = 16
 """Up to so many files are synced one by one; more are cheaper with one sync of their file system."""
-
-_CAUSES: dict[int, tuple[str, str]] = {
-    errno.ENOSPC: ("disk-full", "the disk is full"),
-    errno.EDQUOT: ("disk-full", "the disk quota is used up"),
-    errno.EFBIG: ("disk-full", "the file would be larger than this process may write"),
-    errno.EROFS: ("disk-read-only", "the file system is read-only"),
-    errno.EACCES: ("disk-permission", "permission denied"),
-    errno.EPERM: ("disk-permission", "the system does not permit it"),
-    errno.EXDEV: ("disk-other-system", "the two places are on different file systems"),
-    errno.ENOENT: ("disk-failed", "it does not exist"),
-    errno.ENOTDIR: ("disk-failed", "something on the way is no folder"),
-    errno.EEXIST: ("disk-failed", "something is there already"),
-    errno.ENOTEMPTY: ("disk-failed", "something is there already"),
-    errno.ELOOP: ("disk-failed", "symbolic links lead in a circle, or one stands where none may"),
-    errno.ENAMETOOLONG: ("disk-failed", "the path is too long for this file system"),
-    errno.EMFILE: ("disk-failed", "too many files are open"),
-    errno.EIO: ("disk-failed", "the device reports an error"),
-}
-
-
-class DiskError(OSError):
-    """An error of the machine, said with the place that the person knows.
-
-    `code` is a diagnostic code, `message` one safe line with path and cause, `path` that path. `errno` is kept.
-    """
-
-    def __init__(self, code: str, message: str, path: str = "", number: int = 0) -> None:
-        super().__init__(number, message)
-        self.code = code
-        self.message = message
-        self.path = path
-
-    def __str__(self) -> str:
-        return self.message
-
-
-def explained(problem: OSError, path: str | os.PathLike[str] = "", doing: str = "write") -> DiskError:
-    """Say an operating system's error as a `DiskError`.
-
-    Args:
-        problem: what was raised. A `DiskError` is said again where `path` is another place than its own; any other
-            exception of that family is handed back as it is.
-        path: the place as the person knows it; "" takes the one of `problem`.
-        doing: the verb that failed, for "cannot <doing> <path>".
-    """
-    number = problem.errno or 0
-    if isinstance(problem, DiskError) and (type(problem) is not DiskError or not path or number not in _CAUSES):
-        return problem
-    code, cause = _CAUSES.get(number, ("disk-failed", problem.strerror or type(problem).__name__))
-    named = problem.filename2 or problem.filename
-    place = os.fspath(path) or (os.fsdecode(named) if isinstance(named, str | bytes) else "")
-    return DiskError(code, f"cannot {doing} {shown(place, 400)}: {shown(cause)}", place, number)
 
 
 def tell(operation: str, path: str, other: str = "") -> None:
@@ -376,7 +350,7 @@ def sync_folder(path: str) -> None:
     tell("fsync-folder", path)
     if os.name == "nt":
         return
-    descriptor = os.open(path or ".", _FOLDER)
+    descriptor = os.open(path or ".", FOLDER)
     try:
         os.fsync(descriptor)
     except OSError as problem:
@@ -446,47 +420,3 @@ def _sync_file_system(path: str) -> bool:
     if number in {errno.ENOSYS, errno.EPERM}:
         return False
     raise OSError(number, os.strerror(number), path)
-
-
-# --- being there -----------------------------------------------------------------------------------------------------
-
-
-class FolderLock:
-    """A lock on a folder that the system lets go of when its process ends, however it ends.
-
-    Where the system has no such lock, `alone` is None and the caller goes by age.
-    """
-
-    def __init__(self, descriptor: int | None) -> None:
-        self._descriptor = descriptor
-
-    @classmethod
-    def take(cls, path: str, *, shared: bool = False, wait: bool = False) -> FolderLock | None:
-        """Lock a folder; return None where another process holds it. Raises OSError where it cannot be opened."""
-        try:
-            import fcntl
-        except ImportError:
-            return cls(None)
-        descriptor = os.open(path, _FOLDER)
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        except OSError as problem:
-            os.close(descriptor)
-            if problem.errno in {errno.ENOSYS, errno.ENOTSUP, errno.EINVAL, errno.ENOLCK}:
-                return cls(None)
-            raise
-        return cls(descriptor)
-
-    @property
-    def real(self) -> bool:
-        """Whether the system really locks."""
-        return self._descriptor is not None
-
-    def release(self) -> None:
-        """Let go; a second time does nothing."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
