@@ -49,7 +49,7 @@ class ImporterError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = found
 
 
-STALE_CODES = frozenset({"token-unknown", "token-expired", "token-used", "token-other-command", "library-stale"})
+STALE_CODES = frozenset({"token-unknown", "token-expired", "token-used", "library-stale"})
 
 
 def machine_error(problem: OSError, doing: str) -> ImporterError:

@@ -96,11 +96,16 @@ def install_preview(
 def give_up(session: Session, preview: Preview) -> None:
     """Let go of what a preview staged, where nobody was told its token; nothing is raised."""
     if preview.token is not None:
-        try:
-            session.library.release(preview.token)
-        except OSError:
-            # It is swept once the token has expired; another error is on its way already.
-            return
+        _release(session, preview.token)
+
+
+def _release(session: Session, token: str) -> None:
+    """Let go of what waits under a token; nothing is raised."""
+    try:
+        session.library.release(token)
+    except OSError:
+        # It is swept once the token has expired; another error is on its way already.
+        return
 
 
 def install_token(session: Session, token: str, request: Request, *, expect: str | None = None) -> Installation:
@@ -121,6 +126,10 @@ def _install(session: Session, token: str, choices: Choices, only: tuple[str, ..
         held = library.claim(token)
         with library.writer(command="install", timeout=session.settings.lock_timeout) as writer:
             return _apply(session, writer, held, token, choices, only, expect)
+    except ImporterError as ended:
+        if ended.code == "library-stale" and expect is None:
+            _release(session, token)
+        raise
     except OSError as problem:
         raise machine_error(problem, "the install") from problem
 

@@ -85,8 +85,8 @@ def parse_header(block: bytes, offset: int, refuse: Refusals) -> Header:
             raise refuse.ambiguous(offset + 345, "a prefix of the name in a style that has none, some readers use it")
         name = prefix + b"/" + name
     size = _number(block[124:136])
-    if size is None or size > MAX_SIZE:
-        raise refuse.unreadable(offset + 124, "the size in the header is no number that a file can have")
+    if size is None:
+        raise refuse.unreadable(offset + 124, "the size in the header is no number")
     for start, end, what, is_needed in _NUMBERS:
         # Nothing is made of these, but a number that cannot be read is where some readers stop.
         if (is_needed or block[start:end].strip(b" \0")) and not _is_plausible(block[start:end]):
@@ -110,7 +110,7 @@ def parse_pax(body: bytes, offset: int, refuse: Refusals) -> dict[str, bytes]:
         if match is None or len(match[1]) > 8:
             raise refuse.ambiguous(offset + at, "a record of the pax header does not start with its length and a key")
         end = at + int(match[1])
-        if end > len(body) or end <= match.end() or body[end - 1] != 0x0A:
+        if end > len(body) or body[end - 1] != 0x0A:
             raise refuse.ambiguous(offset + at, "the length of a pax record is not where the record ends")
         if not _is_utf8(match[2]):
             raise refuse.ambiguous(offset + at, "the key of a pax record is not UTF-8")
@@ -156,8 +156,8 @@ def _is_ignored(key: str) -> bool:
 
 
 def _text(block: bytes, start: int, end: int, offset: int, refuse: Refusals) -> bytes:
-    field, nul, rest = block[start:end].partition(b"\0")
-    if nul and rest.strip(b"\0"):
+    field, _, rest = block[start:end].partition(b"\0")
+    if rest.strip(b"\0"):
         raise refuse.ambiguous(offset + start, "a name in the header goes on after the NUL that ends it")
     return field
 

@@ -7,8 +7,9 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from importer.diagnostics import Fact
     from importer.model import Package, PlannedConnector, PlannedSkill, PlannedSpecialist
 
 
@@ -34,7 +35,7 @@ def plan_digest(
                     "executables": list(skill.candidate.executables),
                     "disposition": skill.disposition.value,
                     "reason": skill.reason.value,
-                    "facts": dict(skill.facts),
+                    "facts": _facts(skill.facts),
                 }
                 for skill in skills
             ),
@@ -47,7 +48,7 @@ def plan_digest(
                     "digest": connector.candidate.digest,
                     "disposition": connector.disposition.value,
                     "reason": connector.reason.value,
-                    "facts": dict(connector.facts),
+                    "facts": _facts(connector.facts),
                 }
                 for connector in connectors
             ),
@@ -62,8 +63,13 @@ def plan_digest(
             "digest": specialist.candidate.digest,
             "disposition": specialist.disposition.value,
             "reason": specialist.reason.value,
-            "facts": dict(specialist.facts),
+            "facts": _facts(specialist.facts),
             "releases": list(specialist.releases),
         }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return "p1:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _facts(facts: Mapping[str, Fact]) -> dict[str, Fact]:
+    """Return what a plan depends on; whether two copies of a package lie at one place is for display."""
+    return {key: value for key, value in facts.items() if key != "origin"}

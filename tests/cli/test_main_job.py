@@ -174,6 +174,16 @@ def test_a_reviewed_plan_is_applied_elsewhere(run: Run, library: Path, tmp_path:
     assert run("install", copy, "--expect", digest, "--library", other, "--json").status == 0
 
 
+def test_a_reviewed_replacement_is_applied_from_another_copy(run: Run, conflicting: Path, tmp_path: Path) -> None:
+    """Where the package lies is no part of what was reviewed."""
+    name = next(iter(run("preview", conflicting, "--json").dispositions()))
+    words = ["--choose", f"{name}=incoming", "--confirm-overwrite"]
+    digest = run("preview", conflicting, *words, "--json").json["plan_digest"]
+    copy = tmp_path / "second"
+    shutil.copytree(conflicting, copy)
+    assert run("install", copy, *words, "--expect", digest, "--json").status == 0
+
+
 def test_a_subset_is_selected_by_name_or_root(run: Run, tmp_path: Path) -> None:
     """--skill takes a name or a folder; the rest is named as left out, and does not matter where it is faulty."""
     files = below("pack/one", skill("one")) | below("pack/two", skill("two")) | {"pack/bad/SKILL.md": b"no\n"}

@@ -168,6 +168,8 @@ AMBIGUOUS = {
     "a pax record without a key": tar(pax(b"6 =ab\n"), member("x", b"x")),
     "a pax length with a zero in front": tar(pax(b"010 path=a\n"), member("x", b"x")),
     "a pax length without an end": tar(pax(b"9" * 5000), member("x", b"x")),
+    "a pax length of thousands of digits": tar(pax(b"9" * 5000 + b" path=a\n"), member("x", b"x")),
+    "a pax record that ends with the header and no line": tar(pax(b"9 path=ab"), member("x", b"x")),
     "zeros behind the pax records": tar(pax(record("path", "a"), bytes(3)), member("x", b"x")),
     "a pax key that is no text": tar(pax(b"9 p\xffth=a\n"), member("x", b"x")),
 }
@@ -222,6 +224,13 @@ def _refused(data: bytes, code: str) -> None:
     assert isinstance(rejected.value.diagnostics[0].facts["offset"], int)
     assert f"byte {rejected.value.diagnostics[0].facts['offset']:,}" in rejected.value.diagnostics[0].message
     assert refusal(lambda: streamed(data)) == [code]
+
+
+def test_what_is_no_tar_at_all_is_said_so() -> None:
+    with pytest.raises(Rejected, match="this is no tar"):
+        container(UNREADABLE["no tar"]).list(nothing)
+    with pytest.raises(Rejected, match="checksum is wrong"):
+        container(UNREADABLE["a wrong checksum later"]).list(nothing)
 
 
 def test_a_refusal_names_the_byte() -> None:

@@ -104,6 +104,20 @@ def test_more_files_than_requests_are_had_from_the_archive(
     assert server.count("git/blobs") == blobs
 
 
+def test_too_few_requests_are_seen_before_a_file_is_fetched(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, {"a": b"a", "b": b"b", "c": b"c"})
+    with pytest.raises(BudgetExceeded) as caught:
+        read(server, budgets=[("github", "requests", 4)])
+    assert (caught.value.limit, caught.value.used, caught.value.max) == ("requests", 6, 4)
+    assert len(server.requests) == 3
+
+
+def test_a_web_page_for_an_archive_is_called_that(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, {f"s/{n}.md": b"%d\n" % n for n in range(40)})
+    server.faults.append(Fault("legacy", html()))
+    assert refused(server, budgets=[("github", "requests", 20)]).code == "github-bad-answer"
+
+
 def test_links_are_read_from_it(server: GitHubServer, tmp_path: Path) -> None:
     hosted(server, tmp_path, {"SKILL.md": SKILL} | {f"l{n}": Link(f"x{n}/SKILL.md") for n in range(30)})
     got = read(server, deliver=False)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from importer.sources.github import client
+from importer.diagnostics import Rejected, error
+from importer.sources.github import Clock, client
+from importer.sources.github.faults import Transient
+from importer.sources.github.patience import Patience
 from tests.github.harness import SKILL, FakeClock, hosted, read, refused, settings_for
 from tests.github.server import GitHubServer
 from tests.github.server.api import Handler
@@ -212,6 +215,33 @@ def test_a_large_file_that_changes_half_way_is_not_delivered(server: GitHubServe
     got = read(server, "acme/large")
     assert got.files == {"ok": b"ok"}
     assert got.failures["large.bin"].code == "github-content-mismatch"
+
+
+def test_no_try_starts_after_the_time_is_up() -> None:
+    """A host that goes silent for its whole time-out is asked twice; one that fails at once, four times."""
+
+    def tries(seconds: float, *, progress: bool = False) -> int:
+        passed, calls = 0.0, 0
+
+        def sleep(more: float) -> None:
+            nonlocal passed
+            passed += more
+
+        def operation() -> None:
+            nonlocal calls
+            calls += 1
+            sleep(seconds)
+            fault = Transient(error("github-timeout", "silence"))
+            fault.progress = progress and calls < 8
+            raise fault
+
+        with pytest.raises(Rejected):
+            Patience(Clock(monotonic=lambda: passed, sleep=sleep)).run(operation)
+        return calls
+
+    assert tries(15) == 2
+    assert tries(0) == 4
+    assert tries(15, progress=True) == 8 + 1
 
 
 # --- one file --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from budgets import BudgetExceeded
 from importer.model import EntryKind
 from tests.github.harness import SKILL, hosted, read, refused
 from tests.github.server import Exe, GitHubServer, GitRepo, Link, Submodule
-from tests.github.server.faults import Fault, status
+from tests.github.server.faults import Fault, body, status
 from tests.github.server.repos import Files
 
 FILES: Files = {
@@ -202,6 +202,15 @@ def test_a_cut_listing_below_a_path_is_not_walked_elsewhere(server: GitHubServer
     got = read(server, "acme/skills/b/e")
     assert got.files == {"f.md": b"bef", "g.md": b"beg", "h.md": b"beh", "LICENSE": b"adf"}
     assert server.count("git/trees") == 6  # the cut one; the top and b; all of b/e; for the link a and a/d
+
+
+def test_a_folder_that_is_cut_itself_is_refused(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, {"a/1": b"1", "a/2": b"2"})
+    server.limits.tree_entries = 1
+    server.faults.append(
+        Fault("trees/[0-9a-f]+$", body(lambda data: data.replace(b'"truncated": false', b'"truncated": true')))
+    )
+    assert refused(server).code == "github-listing-truncated"
 
 
 # --- budgets ---------------------------------------------------------------------------------------------------------

@@ -145,6 +145,8 @@ def test_what_ordinary_writing_needs_is_not_counted(text: str) -> None:
         ("no" + "".join(chr(0xE0000 + ord(c)) for c in "gbsct") + "\U000e007f", 6),
         ("نم\u200c\u200d\u200cی", 2),
         ("x\ufeffy", 1),
+        ("x\n\ufeffy", 1),
+        ("\u200bx", 1),
         ("\ufeff\ufeffx", 1),
         ("a \u2800\u2800 b", 2),
     ],

@@ -24,6 +24,7 @@ ATTEMPTS = 4
 RETRIES = 14
 SECONDS = 20.0
 FIRST_WAIT = 0.4
+LONGEST_WAIT = 1.6
 
 Result = TypeVar("Result")
 
@@ -82,8 +83,8 @@ class Patience:
 
 
 def _wait(state: RetryCallState) -> float:
-    """Return the pause that the answer asked for, or one that doubles each time."""
+    """Return the pause that the answer asked for, or one that doubles each time up to `LONGEST_WAIT`."""
     fault = state.outcome.exception() if state.outcome else None
     if isinstance(fault, Transient) and fault.wait is not None:
         return fault.wait
-    return FIRST_WAIT * float(2 ** (state.attempt_number - 1))
+    return min(LONGEST_WAIT, FIRST_WAIT * float(2 ** (state.attempt_number - 1)))
