@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from importer.app.session import Session
-    from importer.library import Outcome
     from importer.library.history import Past
+    from importer.library.install import Outcome
     from importer.library.removal import RemovalPlan
 
 

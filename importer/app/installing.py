@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from importer.app.request import Request
     from importer.app.results import Preview
     from importer.app.session import Session
-    from importer.library import HeldCandidate, Writer
+    from importer.library.candidates import HeldCandidate
+    from importer.library.writer import Writer
     from importer.model import Choice, Package, Plan, Snapshot
 
 TOKEN = re.compile(r"imp_[A-Za-z0-9_-]{32}")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from budgets import Usage
     from importer.app.request import Request
     from importer.app.session import Session
-    from importer.library import Staging
+    from importer.library.stagings import Staging
     from importer.model import Plan
 
 MACHINE = ("source-not-found", "source-unreadable", "source-changed", "github-", "library-", "system-", "disk-")

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from importer import codec
 from importer.diagnostics import Diagnostic
 from importer.library.errors import LibraryError
-from importer.library.removal import RemovalPlan
 from importer.library.stagings import reopen
 from importer.model import Choices, Origin, Package
 from importer.staging import HASH_THREADS
@@ -26,6 +25,7 @@ from importer.staging import HASH_THREADS
 if TYPE_CHECKING:
     from importer.library.layout import Layout
     from importer.library.record import Record
+    from importer.library.removal import RemovalPlan
     from importer.library.stagings import Staging
     from importer.model import FileRecord, Plan
 
@@ -205,5 +205,7 @@ def hold_removal(record: Record, plan: RemovalPlan, now: float) -> Held:
 
 def claim_removal(record: Record | None, token: str, now: float) -> HeldRemoval:
     """Return the removal that waits under a token. Raises LibraryError like `claim`."""
+    from importer.library.removal import RemovalPlan
+
     _, body, expires = find(record, "remove", token, now)
     return HeldRemoval(plan=codec.decode(RemovalPlan, json.loads(body)), expires_at=rfc3339(expires))

@@ -13,18 +13,8 @@ from importer.diagnostics import Diagnostic, shown, warning
 from importer.library import candidates, stagings
 from importer.library.config import Config, read_config
 from importer.library.errors import LibraryError
-from importer.library.history import Past, past
-from importer.library.inventory import Listed, Shown, find_items, list_items, show_items, verify_items
 from importer.library.layout import Layout
 from importer.library.record import Record
-from importer.library.removal import RemovalPlan, plan_removal
-from importer.library.settings import (
-    SpecialistSettings,
-    is_enabled,
-    set_enabled,
-    set_specialist_settings,
-    specialist_settings,
-)
 from importer.library.snapshot import take_snapshot
 from importer.library.sqlite import Damaged
 from importer.library.transact import blocked, recover, tidy
@@ -38,6 +28,10 @@ if TYPE_CHECKING:
 
     from importer.library.candidates import Held, HeldCandidate, HeldRemoval
     from importer.library.doctor import Examined
+    from importer.library.history import Past
+    from importer.library.inventory import Listed, Shown
+    from importer.library.removal import RemovalPlan
+    from importer.library.settings import SpecialistSettings
     from importer.library.stagings import Staging
     from importer.library.writer import Writer
     from importer.model import Choices, Origin, Plan, Snapshot
@@ -132,6 +126,8 @@ class Library:
 
     def listing(self) -> tuple[Listed, ...]:
         """Return everything in the library, by kind and name. Raises LibraryError where it cannot be read."""
+        from importer.library.inventory import list_items
+
         return self.read(list_items)
 
     def show(self, name: str, kind: str | None = None) -> tuple[Shown, ...]:
@@ -140,6 +136,8 @@ class Library:
         Raises:
             LibraryError: there is no such thing; something cannot be read.
         """
+        from importer.library.inventory import find_items, show_items
+
         return self.read(lambda view: show_items(view, find_items(view, name, kind)))
 
     def verify(self, names: Sequence[str] = ()) -> tuple[Shown, ...]:
@@ -148,10 +146,14 @@ class Library:
         Raises:
             LibraryError: there is no such thing; something cannot be read.
         """
+        from importer.library.inventory import verify_items
+
         return self.read(lambda view: verify_items(view, names))
 
     def history(self) -> tuple[Past, ...]:
         """Return every transaction, the newest first. Raises LibraryError where the record cannot be read."""
+        from importer.library.history import past
+
         record = self.record()
         return past(self.layout, record.transactions()) if record is not None else ()
 
@@ -167,26 +169,37 @@ class Library:
         Raises:
             LibraryError: `library-name-unknown`; something cannot be read.
         """
+        from importer.library.removal import plan_removal
+
         host, record = self.config.host, self.record()
         return self.read(lambda view: plan_removal(view, record, host, kind, name, with_skills))
 
     def skill_enabled(self, name: str) -> bool:
         """Return whether a skill is enabled for the main agent: that protects it from removal."""
+        from importer.library.settings import is_enabled
+
         record = self.record()
         return record is not None and is_enabled(record, name)
 
     def set_skill_enabled(self, name: str, enabled: bool) -> None:
         """Enable or disable a skill for the main agent. Raises LibraryError where there is no such skill."""
+        from importer.library.inventory import find_items
+        from importer.library.settings import set_enabled
+
         self.read(lambda view: find_items(view, name, "skill"))
         with self.writer(command="settings") as writer:
             set_enabled(writer.record, name, enabled)
 
     def specialist_settings(self, name: str) -> SpecialistSettings:
         """Return a specialist's settings. Raises LibraryError where there is no such specialist."""
+        from importer.library.settings import specialist_settings
+
         return specialist_settings(self.record(), name)
 
     def set_specialist_settings(self, name: str, settings: SpecialistSettings) -> None:
         """Keep a specialist's settings. Raises LibraryError where there is no such specialist."""
+        from importer.library.settings import set_specialist_settings, specialist_settings
+
         specialist_settings(self.record(), name)
         with self.writer(command="settings") as writer:
             set_specialist_settings(writer.record, name, settings)

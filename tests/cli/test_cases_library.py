@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from importer.fs import DiskError
-from importer.library import Library, SpecialistSettings
+from importer.library import Library
+from importer.library.settings import SpecialistSettings
 from tests.builders.packages import below, skill, skill_md, specialist
 from tests.builders.trees import Run, make_tree
 from tests.cli.scene import Scene

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from importer.digests import tree_digest
-from importer.library import Applied, Library, LibraryError, Staging
+from importer.library import Library, LibraryError
 from importer.library.errors import stale
+from importer.library.install import Applied
 from importer.library.record import Record
 from importer.library.rows import Item
+from importer.library.stagings import Staging
 from importer.model import (
     Choice,
     Choices,

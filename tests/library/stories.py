@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from importer.library import Library, SpecialistSettings
+from importer.library import Library
+from importer.library.settings import SpecialistSettings
 from tests.library.scenes import Role, connector, install, remove, rollback, skill
 
 

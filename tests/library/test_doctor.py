@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.library import Examined, Library, LibraryError
+from importer.library import Library, LibraryError
+from importer.library.doctor import Examined
 from tests.library.killing import killed_at, operations
 from tests.library.scenes import Role, files_of, install, remove, skill, whole
 

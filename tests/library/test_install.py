@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from importer.library import Library, LibraryError, SpecialistSettings
+from importer.library import Library, LibraryError
 from importer.library import disk as disk_module
+from importer.library.settings import SpecialistSettings
 from importer.model import Choices, InstalledSkill
 from tests.library.scenes import (
     ORIGIN,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.library import Library, LibraryError, RemovalPlan
+from importer.library import Library, LibraryError
+from importer.library.removal import RemovalPlan
 from tests.library.scenes import Role, connector, files_of, install, remove, rollback, skill, visible, whole
 
 
@@ -276,7 +277,7 @@ def test_a_removal_rolls_back_among_the_files_that_stayed(quick: Path) -> None:
 
 
 def test_a_specialist_comes_back_with_settings_and_skills(quick: Path) -> None:
-    from importer.library import SpecialistSettings
+    from importer.library.settings import SpecialistSettings
 
     install(quick, {"a": skill("a"), "b": skill("b")}, role=Role())
     with Library.open(quick) as library:
