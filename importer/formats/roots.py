@@ -10,12 +10,12 @@ import unicodedata
 from dataclasses import dataclass
 
 from importer.diagnostics import Diagnostic, error, info, shown, warning
+from importer.entries import HOST_FILES
 from importer.formats.phrases import counted, listed
 from importer.model import Entry, Fault, Tree
 from importer.paths import fold_key
 
 DOCUMENT = "SKILL.md"
-HOST_FILES = frozenset({".source.json", ".specialist-package.json"})
 # GitHub names the folder of a download `repository-ref`.
 _DOWNLOAD = re.compile(
     r"(?P<name>.+)-(?:main|master|trunk|develop|dev|head|[0-9a-f]{7,40}|v?[0-9]+(?:\.[0-9]+)+[0-9a-z.+-]*)",
