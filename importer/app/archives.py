@@ -11,8 +11,8 @@ from budgets import BudgetExceeded
 from importer import fs
 from importer.app.clients import refused
 from importer.app.errors import ImporterError, Status, machine_error
+from importer.app.found import Meters
 from importer.app.previewing import staging_for
-from importer.app.reading import Meters
 from importer.app.request import Request
 from importer.app.results import Report, diagnostic_json
 from importer.app.writing import require_free

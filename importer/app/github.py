@@ -14,7 +14,7 @@ from importer.sources.github import GitHubSettings, gh_token, open_github
 from importer.sources.reference import recorded_ref
 
 if TYPE_CHECKING:
-    from importer.app.reading import Meters
+    from importer.app.found import Meters
     from importer.app.request import RecordedSource, Request
     from importer.app.session import Session
     from importer.sources.github import GitHubContainer

@@ -13,7 +13,7 @@ from importer.sources.file import FileBytes
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from importer.app.reading import Meters
+    from importer.app.found import Meters
     from importer.model import Entry
     from importer.ports import Container
     from importer.staging import StagedFolder

@@ -17,7 +17,7 @@ from importer.sources.local import LocalKind, recognise
 from importer.sources.reference import GitHubRef, LocalRef, Refused, TokenRef, UrlRef, parse_source
 
 if TYPE_CHECKING:
-    from importer.app.reading import Meters
+    from importer.app.found import Meters
     from importer.app.request import Request
     from importer.app.session import Session
     from importer.ports import Container

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from importer.app.reading import Held, PackageReader
+from importer.app.found import Held
+from importer.app.reading import PackageReader
 from importer.app.request import NoProgress
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
 from importer.digests import tree_digest
@@ -20,8 +21,8 @@ from importer.paths import RelPath
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from importer.app.found import Meters
     from importer.app.opening import Opened
-    from importer.app.reading import Meters
     from importer.app.request import Request
     from importer.app.session import Session
     from importer.model import Entry

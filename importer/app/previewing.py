@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
 from importer.app.errors import ImporterError, Status, machine_error
+from importer.app.found import Meters
 from importer.app.installing import asked_args, snapshot_for
 from importer.app.opening import Opened, open_source
 from importer.app.packages import ReadPackage, read_package
-from importer.app.reading import Meters
 from importer.app.results import Preview
 from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info
 from importer.fs import DiskError

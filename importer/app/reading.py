@@ -8,103 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded, Meter
+from importer.app.found import Found, Held, Meters
 from importer.app.nested import open_nested
-from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown
+from importer.diagnostics import Diagnostic, Rejected, error, info, shown
 from importer.digests import tree_digest
 from importer.entries import admit, as_warning, copied_links
-from importer.formats.layout import Layout, recognise
+from importer.formats.layout import recognise
 from importer.formats.limits import check_skill_budget
 from importer.formats.review import review_files
-from importer.formats.roots import DOCUMENT
 from importer.formats.settle import select, selection_needed, settle_names
-from importer.formats.skill import READ_BYTES, SkillReading, read_skill
+from importer.formats.skill import READ_BYTES, read_skill
 from importer.model import LeftOut, SkillCandidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from budgets import Budgets
     from importer.app.opening import Opened
     from importer.app.request import Request
-    from importer.formats.roots import Root
     from importer.model import Entry, FileRecord
     from importer.ports import Container, Progress
     from importer.staging import StagedFolder
-
-
-@dataclass(slots=True)
-class Meters:
-    """One meter for each profile that a package is charged to; nested archives share them."""
-
-    bundle: Meter
-    archive: Meter
-    skill: Meter
-    specialist: Meter
-    preview: Meter
-    connector: Meter
-    github: Meter
-
-    @classmethod
-    def of(cls, budgets: Budgets) -> Meters:
-        """Return fresh meters."""
-        names = ("bundle", "archive", "skill", "specialist", "preview", "connector", "github")
-        return cls(*(budgets.meter(name) for name in names))
-
-    def bundle_bytes(self, amount: int, path: str, /) -> None:
-        """Charge delivered bytes to the outer container. Raises BudgetExceeded."""
-        self.bundle.charge("bytes", amount, path)
-
-
-@dataclass(slots=True)
-class Held:
-    """One container with what was recognised in it. `prefix` is how its paths are shown: `inner.zip!/`."""
-
-    container: Container
-    layout: Layout
-    prefix: str
-    links: tuple[Diagnostic, ...] = ()
-
-
-@dataclass(slots=True)
-class Found:
-    """One skill on its way to a candidate."""
-
-    held: Held
-    place: Root
-    folder: str
-    """Its folder in the staging folder."""
-    bundled: bool = False
-    """Whether it is part of a Specialist package, which knows it by its folder whatever its document says."""
-    reading: SkillReading | None = None
-    findings: list[Diagnostic] = field(default_factory=list)
-
-    @property
-    def root(self) -> str:
-        """Its root as a person knows it: `inner.zip!/folder`, `inner.zip` for the top of a nested archive."""
-        return f"{self.held.prefix}{self.place.path}".removesuffix("!/")
-
-    @property
-    def name(self) -> str:
-        """Its name, or for want of one its folder."""
-        if self.reading is not None and self.reading.name and not self.bundled:
-            return self.reading.name
-        return self.place.path.rpartition("/")[2] or self.place.path or self.held.prefix.rstrip("!/") or DOCUMENT
-
-    @property
-    def faulty(self) -> bool:
-        """Whether it cannot be installed."""
-        own = () if self.reading is None else self.reading.diagnostics
-        return any(finding.severity is Severity.ERROR for finding in (*self.findings, *own))
-
-    def left_out(self, reason: str) -> LeftOut:
-        """Return it as something that is not going to be installed."""
-        own = () if self.reading is None else self.reading.diagnostics
-        codes = {d.code: None for d in (*self.findings, *own) if d.severity is Severity.ERROR}
-        return LeftOut(kind="skill", name=self.name, root=self.root, reason=reason, codes=tuple(codes))
 
 
 class PackageReader:
@@ -138,12 +65,16 @@ class PackageReader:
 
     def skills(self, opened: Opened, outer: Held) -> tuple[SkillCandidate, ...]:
         """Read, select and stage the skills of an open container, nested archives included."""
-        every = [outer, *self._nested(outer)]
-        found = [Found(held, root, self._folder(), self.bundled) for held in every for root in held.layout.roots]
+        every = [outer]
+        found = self._roots(outer)
+        if not self._named_by_folder(found, opened.label):
+            for held in self._nested(outer):
+                every.append(held)
+                found += self._roots(held)
+            self._read_documents([item for item in found if not item.asked_for], opened.label)
         for held in every:
             self.diagnostics += _prefixed(held.layout.notes, held.prefix)
             self.diagnostics += _prefixed([as_warning(f.diagnostic) for f in held.layout.faults], held.prefix)
-        self._read_documents(found, opened.label)
         chosen = self._select(found)
         if self.selection_needed:
             return ()
@@ -151,10 +82,29 @@ class PackageReader:
         self._stage(chosen, every)
         return self._candidates(chosen)
 
+    def _roots(self, held: Held) -> list[Found]:
+        return [Found(held, root, self._folder(), self.bundled) for root in held.layout.roots]
+
+    def _named_by_folder(self, found: list[Found], label: str) -> bool:
+        """Read only the documents whose folders are called what was asked for; return whether that was enough.
+
+        From a disk every document is read: a skill may be called otherwise than its folder. Over a network one skill
+        out of hundreds must not cost a request for each of them.
+        """
+        wanted = [word.removeprefix("skill:").rstrip("/") for word in self.request.skills]
+        if not wanted or not found or found[0].held.container.kind != "github":
+            return False
+        likely = [item for item in found if item.root in wanted or item.place.path.rpartition("/")[2] in wanted]
+        self._read_documents(likely, label)
+        return all(any(word in {item.name, item.root} for item in likely) for word in wanted)
+
     # --- nested archives ---------------------------------------------------------------------------------------------
 
     def _nested(self, outer: Held) -> list[Held]:
-        """Open the archives of a bundle one level deep. One that cannot be read is left out, by name."""
+        """Open the archives of a bundle one level deep. One that cannot be read is left out, by name.
+
+        Where skills are selected by name, it is no error: the ones that are wanted are there, or said to be missing.
+        """
         opened: list[Held] = []
         for entry in outer.layout.nested:
             prefix = f"{entry.path.text}!/"
@@ -175,10 +125,13 @@ class PackageReader:
         return opened
 
     def _archive_left_out(self, entry: Entry, reasons: Sequence[Diagnostic]) -> None:
-        self.diagnostics += _prefixed(reasons, f"{entry.path.text}!/")
+        selected = bool(self.request.skills)
+        found = [as_warning(d) for d in reasons] if selected else reasons
+        self.diagnostics += _prefixed(found, f"{entry.path.text}!/")
         codes = tuple(dict.fromkeys(d.code for d in reasons))
+        reason = "not-selected" if selected else "faulty"
         self.left_out.append(
-            LeftOut(kind="archive", name=entry.path.name, root=entry.path.text, reason="faulty", codes=codes)
+            LeftOut(kind="archive", name=entry.path.name, root=entry.path.text, reason=reason, codes=codes)
         )
 
     # --- documents and selection -------------------------------------------------------------------------------------
@@ -202,10 +155,19 @@ class PackageReader:
                     self.staged.place(document, item.folder, relative)
                     wanted.append(document)
             if wanted:
+                self._hint(held, found)
                 held.container.deliver(wanted, self.staged, documents)
         for item in found:
+            item.asked_for = True
             item.findings += item.place.findings
             self._read_document(item, label)
+
+    @staticmethod
+    def _hint(held: Held, found: list[Found]) -> None:
+        """Tell a container that fetches what is going to be wanted next, so that one pass may serve for both."""
+        hint = getattr(held.container, "hint", None)
+        if hint is not None:
+            hint([entry for item in found if item.held is held for entry in item.place.files])
 
     def _read_document(self, item: Found, label: str) -> None:
         document = item.place.document

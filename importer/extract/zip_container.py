@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ZipContainer", "looks_like_zip"]
 
-MAX_LINK_TARGET = 4096
-"""Bytes of a link's target; no system allows a longer path."""
+MAX_LINK_TARGET = 4095
+"""Bytes of a link's target; no common system makes a longer one."""
 
 _SPAN = 192 * 1024
 _BATCH = 64

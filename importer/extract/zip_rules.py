@@ -40,7 +40,9 @@ _DOS_VOLUME = 0x08
 _DOS_FOLDER = 0x10
 _DOS_DEVICE = 0x40
 _REPARSE_POINT = 0x400
-_UNIX_HOSTS = frozenset({3, 19})
+_UNIX = 3
+_MODE_HOSTS = frozenset({_UNIX, 19})
+"""Unix and macOS. A link of the latter is a plain file to every program, only Unix ones are links."""
 _FOLDER, _REGULAR, _SYMLINK = 0x4, 0x8, 0xA
 _SPECIAL = {0x1: "named pipe", 0x2: "character device", 0x6: "block device", 0xC: "socket"}
 
@@ -166,6 +168,9 @@ def entry_type(header: Header, folder: bool, text: str, offset: int, refuse: Ref
     attributes = header.attributes
     mode = attributes >> 16
     if mode == 0xFFFF:
+        if header.host == _UNIX:
+            # "No mode" to most readers; libarchive takes it for a type that it does not know, and delivers zeros.
+            raise refuse.ambiguous(offset, "its mode has every bit set, which only some readers take for none", text)
         mode = 0
     nibble = mode >> 12
     if folder:
@@ -175,7 +180,7 @@ def entry_type(header: Header, folder: bool, text: str, offset: int, refuse: Ref
             raise refuse.ambiguous(offset, f"its name is a folder's, its mode is 0{mode:o}", text)
     elif attributes & _DOS_FOLDER or nibble == _FOLDER:
         raise refuse.ambiguous(offset, "its attributes are a folder's, its name is a file's", text)
-    executable = bool(mode & 0o111) if header.host in _UNIX_HOSTS and mode else None
+    executable = bool(mode & 0o111) if header.host in _MODE_HOSTS and mode else None
     if attributes & (_DOS_VOLUME | _DOS_DEVICE):
         return Type(EntryKind.SPECIAL, None, "volume label" if attributes & _DOS_VOLUME else "device")
     if attributes & _REPARSE_POINT:
@@ -185,7 +190,7 @@ def entry_type(header: Header, folder: bool, text: str, offset: int, refuse: Ref
     if nibble in (0, _REGULAR):
         return Type(EntryKind.FILE, executable)
     if nibble == _SYMLINK:
-        return Type(EntryKind.SYMLINK, None, link=header.host in _UNIX_HOSTS)
+        return Type(EntryKind.SYMLINK, None, link=header.host == _UNIX)
     return Type(EntryKind.SPECIAL, None, _SPECIAL.get(nibble, "entry of an unknown type"))
 
 

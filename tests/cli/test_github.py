@@ -70,8 +70,11 @@ def test_one_skill_costs_few_requests(run: Run, server: GitHubServer) -> None:
     assert list(shown.dispositions()) == ["reef"]
     assert not shown.codes("warning") & {"skill-name-mismatch"}
     assert len(server.paths()) <= 5 + 3
-    by_name = run("preview", "acme/skills", "--skill", "tide", "--json")
+    before = len(server.requests)
+    by_name = run("preview", "acme/skills", "--skill", "tide", "--json", "--no-cache")
     assert list(by_name.dispositions()) == ["tide"]
+    assert len(server.requests) - before <= 5 + 3
+    assert not any("reef" in path for path in server.paths()[before:])
 
 
 def test_the_same_from_a_folder_a_download_and_a_reference(

@@ -232,10 +232,12 @@ def test_links() -> None:
         FIRST,
         link(b"good", b"first.txt"),
         link(b"packed", b"first.txt", method=DEFLATED, streamed=True),
-        link(b"long", b"x" * 5000),
+        link(b"long", b"x" * 4096),
+        link(b"longest", b"x" * 4095),
         link(b"empty", b""),
         link(b"latin", b"caf\xe9"),
         link(b"foreign", b"first.txt", host=0),
+        link(b"darwin", b"first.txt", host=19),
         replace(GOOD, name=b"reparse", host=0, mode=0, dos=0x400),
     ]
     reading = read(archive(items))
@@ -244,9 +246,11 @@ def test_links() -> None:
         "good": "first.txt",
         "packed": "first.txt",
         "long": None,
+        "longest": "x" * 4095,
         "empty": None,
         "latin": None,
         "foreign": None,
+        "darwin": None,
         "reparse": None,
     }
     refused(archive([FIRST, link(b"good", b"first.txt", local={"crc": 1}, central={"crc": 1})]), "archive-unreadable")
@@ -263,11 +267,16 @@ def test_links() -> None:
         (3, 0, None),
         (0, 0o100755, None),
         (10, 0, None),
-        (3, 0xFFFF, None),
+        (0, 0xFFFF, None),
+        (19, 0xFFFF, None),
     ],
 )
 def test_the_executable_bit(host: int, mode: int, executable: bool | None) -> None:
     assert read(archive([replace(GOOD, host=host, mode=mode)])).entry("a.txt").executable is executable
+
+
+def test_a_mode_with_every_bit_set() -> None:
+    refused(archive([FIRST, replace(GOOD, mode=0xFFFF)]), says="its mode has every bit set")
 
 
 # --- flags, versions, disks ------------------------------------------------------------------------------------------
