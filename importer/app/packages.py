@@ -195,7 +195,8 @@ def _beside(layout: SpecialistLayout, held: Held) -> list[Diagnostic]:
     inside = {entry.path.text for root in held.layout.roots for entry in root.files}
     outside = {entry.path.text for entry in held.layout.outside}
     taken = {entry.path.text for entry in (layout.manifest, layout.document) if entry is not None}
-    left = sorted(e.path.text for e in layout.files if e.path.text not in inside | outside | taken)
+    placed = inside | outside | taken
+    left = sorted(entry.path.text for entry in layout.files if entry.path.text not in placed)
     if not left:
         return []
     names = ", ".join(shown(name) for name in left)

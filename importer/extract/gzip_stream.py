@@ -168,13 +168,11 @@ class GzipReader:
 
     def _text(self, what: str) -> bytes:
         start = self._here()
-        while (end := self._waiting.find(b"\0")) < 0:
+        while (end := self._waiting.find(b"\0")) < 0 and len(self._waiting) <= _MAX_TEXT:
             more = self._fetch()
             if not more:
                 raise self._refuse.unreadable(start, f"the file is cut short inside the {what} in its header")
             self._waiting += more
-            if len(self._waiting) > _MAX_TEXT + CHUNK_IN:
-                break
         if not 0 <= end <= _MAX_TEXT:
             raise self._refuse.unreadable(start, f"the {what} in the header has more than {_MAX_TEXT:,} bytes")
         return self._take(end + 1)

@@ -231,7 +231,7 @@ class _Walker:
         link = self._long_link if self._long_link is not None else header.link
         self.size = header.size
         listed = Listed(
-            name=name[2:] if name.startswith("./") and len(name) > 2 else name,
+            name=name.removeprefix("./"),
             kind=kind,
             size=header.size,
             packed=header.size,
@@ -255,7 +255,7 @@ class _Walker:
                 raise self._refuse.ambiguous(header.offset, "only one of two names makes a file a folder", name)
             if not name.endswith("/"):
                 return EntryKind.FILE, ""
-            if header.type == b"\0" and not header.size:
+            if header.type == b"\0":
                 return EntryKind.DIRECTORY, ""
             raise self._refuse.ambiguous(header.offset, "a file has a name that ends with a slash", name)
         if header.type == b"5":

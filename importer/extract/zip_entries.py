@@ -184,7 +184,7 @@ class _Reader:
         self._rule = rule
         self._refuse = refuse
         self._window = _Window(data)
-        self._types: dict[tuple[int, int], Type] = {}
+        self._types: dict[tuple[int, int, int], Type] = {}
         """What files with one host and one set of attributes are: most archives know two or three."""
         self._narrow: tuple[int, str] | None = None
         """Where the first descriptor with short sizes is, and whose it is."""
@@ -207,15 +207,15 @@ class _Reader:
         refuse = self._refuse
         directory = self._directory
         (
-            _, host, needed, flags, method, _, _, crc, packed, size, name_length, extra_length, comment_length, disk, _,
-            attributes, _,
+            _, host, needed, flags, method, _, _, crc, packed, size, name_length, extra_length, comment_length, disk,
+            internal, attributes, _,
         ) = CENTRAL_HEADER.unpack_from(directory, at)  # fmt: skip
         central_offset = self._directory_offset + at
         name = directory[at + 46 : at + 46 + name_length]
         text = self._rule.decode(name, flags, host, central_offset + 46)
         if b";" in name and VERSION_SUFFIX.search(name):
             raise refuse.ambiguous(central_offset, "its name ends like a VMS version, which unzip cuts off", text)
-        header = Header(host, needed, flags, method, crc, packed, size, attributes)
+        header = Header(host, needed, flags, method, crc, packed, size, internal, attributes)
         extra = NO_EXTRA
         if extra_length:
             raw = directory[at + 46 + name_length : at + 46 + name_length + extra_length]
@@ -238,11 +238,11 @@ class _Reader:
         ):
             fault = entry_fault(header, extra.aes, text, central_offset, refuse)
         folder = name.endswith(b"/")
-        kind = None if folder else self._types.get((host, attributes))
+        kind = None if folder else self._types.get((host, internal, attributes))
         if kind is None:
             kind = entry_type(header, folder, text, central_offset, refuse)
             if not folder and len(self._types) < _KNOWN_TYPES:
-                self._types[host, attributes] = kind
+                self._types[host, internal, attributes] = kind
 
         start, local, told = self._local(at, offset, name, text, header, extra.aes)
         stop = start + packed

@@ -40,6 +40,9 @@ _DOS_VOLUME = 0x08
 _DOS_FOLDER = 0x10
 _DOS_DEVICE = 0x40
 _REPARSE_POINT = 0x400
+_NO_LINK = 0x4
+"""A bit of the internal attributes with which unzip makes a plain file of a link."""
+_AMIGA = 1
 _UNIX = 3
 _MODE_HOSTS = frozenset({_UNIX, 19})
 """Unix and macOS. A link of the latter is a plain file to every program, only Unix ones are links."""
@@ -57,6 +60,7 @@ class Header(NamedTuple):
     crc: int
     packed: int
     size: int
+    internal: int
     attributes: int
 
 
@@ -138,7 +142,7 @@ def entry_fault(header: Header, aes: bool, text: str, offset: int, refuse: Refus
     Raises:
         Rejected: `archive-ambiguous` for flags, versions and sizes that readers take in different ways.
     """
-    _, needed, flags, method, _, packed, size, _ = header
+    _, needed, flags, method, _, packed, size, _, _ = header
     encrypted = bool(flags & ENCRYPTION_FLAGS) or aes or method == AES
     unknown = flags & ~(KNOWN_FLAGS | ENCRYPTION_FLAGS)
     if unknown:
@@ -172,6 +176,8 @@ def entry_type(header: Header, folder: bool, text: str, offset: int, refuse: Ref
             # "No mode" to most readers; libarchive takes it for a type that it does not know, and delivers zeros.
             raise refuse.ambiguous(offset, "its mode has every bit set, which only some readers take for none", text)
         mode = 0
+    if mode and header.host == _AMIGA:
+        raise refuse.ambiguous(offset, "its attributes are an Amiga's, which 7-Zip takes in its own way", text)
     nibble = mode >> 12
     if folder:
         if header.size or header.crc:
@@ -190,7 +196,7 @@ def entry_type(header: Header, folder: bool, text: str, offset: int, refuse: Ref
     if nibble in (0, _REGULAR):
         return Type(EntryKind.FILE, executable)
     if nibble == _SYMLINK:
-        return Type(EntryKind.SYMLINK, None, link=header.host == _UNIX)
+        return Type(EntryKind.SYMLINK, None, link=header.host == _UNIX and not header.internal & _NO_LINK)
     return Type(EntryKind.SPECIAL, None, _SPECIAL.get(nibble, "entry of an unknown type"))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from budgets import BudgetExceeded
+from importer.diagnostics import Rejected
 from importer.extract.gzip_stream import MAX_PADDING, RATIO_FROM, GzipReader, looks_like_gzip, spool_gzip
 from tests.builders.containers import Forward, Memory, meter, nothing, refusal
 from tests.builders.tars import gz
@@ -45,11 +46,12 @@ REFUSED = {
     "nothing": (b"", "archive-unreadable"),
     "half a header": (GOOD[:5], "archive-unreadable"),
     "no gzip": (b"PK\x03\x04" + bytes(100), "archive-unreadable"),
+    "another magic": (b"\x1f\x8c" + GOOD[2:], "archive-unreadable"),
     "another method": (gz(DATA, method=7), "archive-unreadable"),
     "a flag that nobody may set": (gz(DATA, flags=0x20), "archive-unreadable"),
     "a wrong header checksum": (gz(DATA, flags=HEADER_CRC, fields=b"\0\0"), "archive-unreadable"),
-    "a name without an end": (gz(b"", flags=NAME, fields=b"x", body=b"x" * 50), "archive-unreadable"),
-    "a name without an end in sight": (gz(b"", flags=NAME, fields=b"x" * 400_000), "archive-unreadable"),
+    "a name without an end": (gz(b"", flags=NAME)[:10] + b"x" * 50, "archive-unreadable"),
+    "a name without an end in sight": (gz(b"", flags=NAME)[:10] + b"x" * 400_000, "archive-unreadable"),
     "a name of 70 KB": (gz(DATA, flags=NAME, fields=b"x" * 70_000 + b"\0"), "archive-unreadable"),
     "a wrong checksum": (gz(DATA, crc=1), "archive-unreadable"),
     "a wrong length": (gz(DATA, size=len(DATA) + 1), "archive-unreadable"),
@@ -75,6 +77,24 @@ def test_what_honest_tools_write_is_inflated(data: bytes) -> None:
 @pytest.mark.parametrize(("data", "code"), REFUSED.values(), ids=REFUSED)
 def test_everything_else_is_refused(data: bytes, code: str) -> None:
     assert refusal(lambda: inflated(data)) == [code]
+
+
+def test_the_message_says_what_follows() -> None:
+    for name, what in (
+        ("a second member", "a second gzip member follows"),
+        ("something after the end", "something follows"),
+    ):
+        with pytest.raises(Rejected, match=what):
+            inflated(REFUSED[name][0])
+
+
+def test_a_name_has_an_end_or_a_limit() -> None:
+    exact = gz(DATA, flags=NAME, fields=b"x" * 65_536 + b"\0")
+    assert inflated(exact) == DATA
+    assert refusal(lambda: inflated(gz(DATA, flags=NAME, fields=b"x" * 65_537 + b"\0"))) == ["archive-unreadable"]
+    source = Forward(gz(b"", flags=NAME)[:10] + b"x" * 400_000)
+    assert refusal(lambda: GzipReader(source, nothing).read(1)) == ["archive-unreadable"]
+    assert source.taken < 200_000
 
 
 def test_exactly_at_the_limit_passes_and_nothing_over_it_is_handed_on() -> None:

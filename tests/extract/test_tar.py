@@ -13,7 +13,7 @@ from budgets import BudgetExceeded
 from importer.diagnostics import Rejected
 from importer.extract.tar_container import TarContainer, looks_like_tar
 from importer.extract.tar_stream import stream_tar_gz
-from importer.model import EntryKind, Listed
+from importer.model import Entry, EntryKind, Listed
 from tests.builders.containers import Forward, Keeper, Memory, delivered, gated, meter, nothing, refusal
 from tests.builders.tars import END, GNU, OLD, gz, header, long_name, member, pax, record, tar
 
@@ -67,6 +67,7 @@ ACCEPTED = {
     "leading dot": tar(member("./", kind=b"5"), member("./a", b"x")),
     "long name": tar(long_name(LONG.encode()), member(LONG.encode()[:100], b"x", magic=GNU)),
     "long name with several NULs": tar(long_name(LONG.encode(), end=bytes(9)), member("x", b"x", magic=GNU)),
+    "long name and pax size": tar(long_name(b"a"), pax(record("size", "1")), member("x", b"x")),
     "pax name": tar(pax(record("path", LONG)), member("x", b"x")),
     "a long name cut behind a slash": tar(long_name(b"d" * 99 + b"/a"), member(b"d" * 99 + b"/", b"x", magic=GNU)),
     "pax name in UTF-8": tar(pax(record("path", "\u540d.md")), member("x", b"x")),
@@ -115,6 +116,7 @@ AMBIGUOUS = {
     "a second tar after the end": GOOD + GOOD,
     "one byte after the end": GOOD + bytes(511) + b"x",
     "a single zero block": tar(SKILL, bytes(512), HIDDEN),
+    "one block between zero blocks": tar(SKILL, bytes(512), b"x" + bytes(511), end=bytes(512)),
     "pax size 0 over a real size": tar(pax(record("size", "0")), member("a", HIDDEN)),
     "pax size one more": tar(pax(record("size", "9")), member("a", b"12345678")),
     "pax size with a sign": tar(pax(record("size", "+1")), member("a", b"x")),
@@ -150,6 +152,7 @@ AMBIGUOUS = {
     "a device with contents": tar(member("x", HIDDEN, kind=b"3")),
     "a file with a slash at its end": tar(member("x/", b"x")),
     "an old file with a slash at its end": tar(member("x/", b"x", kind=b"\0", magic=OLD)),
+    "an empty file with a slash at its end": tar(member("x/")),
     "something after the NUL of a name": tar(member(b"a\0b", b"x")),
     "something after the NUL of a prefix": tar(member("a", b"x", prefix=b"p\0q")),
     "something after the NUL of a link": tar(member("a", kind=b"2", link=b"p\0q")),
@@ -185,6 +188,8 @@ UNREADABLE = {
     "a body that is cut": SKILL[:520],
     "padding that is cut": SKILL[:-1],
     "a pax body that is cut": pax(record("path", "a"))[:514],
+    "a pax body of whole blocks that is cut": header(b"x", kind=b"x", size=1024) + record("path", "a") * 40,
+    "a size with a bit too many": tar(member("a", b"x", size_field=b"\x81" + bytes(10) + b"\x01")),
     "a size that is no number": tar(member("a", b"x", size_field=b"9" * 11 + b"\0")),
     "a size that is empty": tar(member("a", size_field=bytes(12))),
     "a size below zero": tar(member("a", size_field=b"\xff" * 12)),
@@ -226,6 +231,20 @@ def _refused(data: bytes, code: str) -> None:
     assert refusal(lambda: streamed(data)) == [code]
 
 
+def test_a_sparse_file_is_called_one() -> None:
+    with pytest.raises(Rejected, match="sparse file"):
+        container(AMBIGUOUS["sparse in pax"]).list(nothing)
+
+
+def test_what_nobody_wants_is_not_read() -> None:
+    class Nobody:
+        def begin(self, _entry: Entry, /) -> None:
+            return None
+
+    tree = gated(tar_file := container(GOOD))
+    tar_file.deliver(tree.files, Nobody(), nothing)
+
+
 def test_what_is_no_tar_at_all_is_said_so() -> None:
     with pytest.raises(Rejected, match="this is no tar"):
         container(UNREADABLE["no tar"]).list(nothing)
@@ -246,7 +265,7 @@ def test_a_refusal_names_the_byte() -> None:
         (member("demo/l", kind=b"2", link="../../etc/passwd"), "link-refused"),
         (member("demo/l", kind=b"2", link=b"caf\xe9"), "link-refused"),
         (long_name(b"../" * 40, kind=b"K") + member("demo/l", kind=b"2", link="../"), "link-refused"),
-        (pax(record("linkpath", "SKILL.md")) + member("demo/l", kind=b"2", link="x"), "link-refused"),
+        (pax(record("linkpath", "SKILL.md")) + member("demo/l", kind=b"2", link="SKILL.md"), "link-refused"),
         (member("demo/l", kind=b"1", link="demo/SKILL.md"), "link-refused"),
         (member("demo/n", kind=b"3"), "entry-kind-refused"),
         (member("demo/n", kind=b"4"), "entry-kind-refused"),
@@ -378,6 +397,13 @@ def test_the_stream_skips_what_is_not_read() -> None:
     big = member("big.bin", b"z" * 700_000)
     seen = [(entry.listed.name, entry.read(3)) for entry in stream_tar_gz(Forward(gz(tar(big, SKILL))), nothing)]
     assert seen == [("big.bin", b"zzz"), ("demo/SKILL.md", b"---")]
+
+
+def test_a_stream_holds_the_limits_that_it_is_given() -> None:
+    data = gz(tar(long_name(b"a"), pax(record("mtime", "1")), member("a", b"x")))
+    assert list(stream_tar_gz(Forward(data), nothing))
+    with pytest.raises(BudgetExceeded, match="headers"):
+        list(stream_tar_gz(Forward(data), nothing, archive=meter("archive", headers=1)))
 
 
 def test_a_body_that_the_iterator_left_behind_is_over() -> None:

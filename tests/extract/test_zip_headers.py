@@ -238,6 +238,8 @@ def test_links() -> None:
         link(b"latin", b"caf\xe9"),
         link(b"foreign", b"first.txt", host=0),
         link(b"darwin", b"first.txt", host=19),
+        link(b"internal", b"first.txt", central={"internal": 4}),
+        link(b"text", b"first.txt", central={"internal": 1}),
         replace(GOOD, name=b"reparse", host=0, mode=0, dos=0x400),
     ]
     reading = read(archive(items))
@@ -251,6 +253,8 @@ def test_links() -> None:
         "latin": None,
         "foreign": None,
         "darwin": None,
+        "internal": None,
+        "text": "first.txt",
         "reparse": None,
     }
     refused(archive([FIRST, link(b"good", b"first.txt", local={"crc": 1}, central={"crc": 1})]), "archive-unreadable")
@@ -273,6 +277,11 @@ def test_links() -> None:
 )
 def test_the_executable_bit(host: int, mode: int, executable: bool | None) -> None:
     assert read(archive([replace(GOOD, host=host, mode=mode)])).entry("a.txt").executable is executable
+
+
+def test_attributes_of_an_amiga() -> None:
+    refused(archive([FIRST, replace(GOOD, host=1, mode=0o104755)]), says="an Amiga's")
+    assert read(archive([FIRST, replace(GOOD, host=1, mode=0)])).entry("a.txt").kind is EntryKind.FILE
 
 
 def test_a_mode_with_every_bit_set() -> None:

@@ -250,6 +250,17 @@ def test_only_what_is_wanted_is_opened(tmp_path: Path) -> None:
     assert keeper.begun == ["other/SKILL.md"]
 
 
+def test_what_nobody_wants_is_not_opened(tmp_path: Path) -> None:
+    class Nobody:
+        def begin(self, _entry: Entry, /) -> None:
+            return None
+
+    container = DirectoryContainer(make_tree(tmp_path / "src", GOOD))
+    tree = gated(container)
+    (tmp_path / "src/other/SKILL.md").unlink()
+    container.deliver(tree.files, Nobody(), nothing)
+
+
 def test_a_missing_or_wrong_folder_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert refusal(lambda: DirectoryContainer(tmp_path / "nothing")) == ["source-not-found"]
