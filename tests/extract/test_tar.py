@@ -399,6 +399,12 @@ def test_the_stream_skips_what_is_not_read() -> None:
     assert seen == [("big.bin", b"zzz"), ("demo/SKILL.md", b"---")]
 
 
+def test_a_body_that_is_cut_never_ends_as_if_it_were_whole() -> None:
+    entry = next(iter(stream_tar_gz(Forward(gz(SKILL[:520])), nothing)))
+    assert entry.read(100) == SKILL[512:520]
+    assert refusal(lambda: entry.read(100)) == ["archive-unreadable"]
+
+
 def test_a_stream_holds_the_limits_that_it_is_given() -> None:
     data = gz(tar(long_name(b"a"), pax(record("mtime", "1")), member("a", b"x")))
     assert list(stream_tar_gz(Forward(data), nothing))

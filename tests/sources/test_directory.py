@@ -229,6 +229,17 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path) -> None:
     assert refusal(lambda: container.deliver(tree.files, Keeper(), charge)) == ["source-changed"]
 
 
+def test_a_file_that_is_rewritten_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    root = make_tree(tmp_path / "src", GOOD)
+    container = DirectoryContainer(root)
+    tree = gated(container)
+
+    def charge(_amount: int, path: str, /) -> None:
+        os.utime(root / path, ns=(5, 5))
+
+    assert refusal(lambda: container.deliver(tree.files[:1], Keeper(), charge)) == ["source-changed"]
+
+
 def test_delivery_is_charged_before_it_is_handed_on(tmp_path: Path) -> None:
     container = DirectoryContainer(make_tree(tmp_path / "src", GOOD))
     tree = gated(container)
@@ -310,6 +321,8 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     tree = gated(container)
     (root / "other/SKILL.md").unlink()
     assert refusal(lambda: container.deliver(tree.files, Keeper(), nothing)) == ["source-changed"]
+    shutil.rmtree(root / "demo/scripts")
+    assert refusal(lambda: container.deliver(tree.files[2:], Keeper(), nothing)) == ["source-changed"]
     container.close()
     assert (set(os.listdir("/proc/self/fd")) if before else set()) == before
 
