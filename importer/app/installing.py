@@ -88,8 +88,8 @@ def install_preview(
     if preview.plan is not None and asked_args(preview.plan):
         raise _undecided(preview.plan, (), preview.diagnostics)
     if preview.token is None:
-        problem = session.library.unwritable()
-        message = problem.message if problem else "the library cannot be written"
+        notes = [d.message for d in preview.diagnostics if d.code == "library-unwritable"]
+        message = f"nothing was installed: {notes[0] if notes else 'the library cannot be written'}"
         raise ImporterError("library-unwritable", message, Status.FAILED, preview.diagnostics)
     return _install(session, preview.token, choices or Choices(), (), expect)
 

@@ -85,7 +85,7 @@ def _begin(session: Session) -> _Work:
     temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="importer-preview-"))
     note = info(
         "library-unwritable",
-        f"{unwritable.message}; the preview is complete, but there is no token to install it with",
+        f"{unwritable.message}; the preview is complete, and gives no token to install it with",
         unwritable.path,
     )
     return _Work(StagedFolder(Path(temporary) / "staged"), None, note, stack)

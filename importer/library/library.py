@@ -104,15 +104,15 @@ class Library:
         path = self.layout.control
         while not os.path.lexists(path) and path != os.path.dirname(path):
             path = os.path.dirname(path)
-        if os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK):
-            return None
-        why = "permission denied or a read-only file system" if os.path.isdir(path) else "it is no folder"
-        return warning(
-            "library-unwritable",
-            f"the library {shown(self.root, 400)} cannot be written ({shown(path, 400)}: {why}): this preview gives no "
-            "token, and nothing can be installed there",
-            path,
-        )
+        why = "permission denied or a read-only file system"
+        if not os.path.isdir(path):
+            why = "it is no folder"
+        elif os.access(path, os.W_OK | os.X_OK):
+            path = self.layout.database
+            if not os.path.isfile(path) or os.access(path, os.W_OK):
+                return None
+        message = f"the library {shown(self.root, 400)} cannot be written ({shown(path, 400)}: {why})"
+        return warning("library-unwritable", message, path)
 
     def snapshot(self, *, skills: Iterable[str], connectors: Iterable[str] = ()) -> Snapshot:
         """Return what is on disk under some names, hashed now, and every specialist.

@@ -62,8 +62,8 @@ class Record:
         with explained(path):
             if not create and (not os.path.lexists(path) or is_empty(path)):
                 return None
-            writable = create or os.access(path, os.W_OK)
-            connection = connect(path, "rwc" if create else "rw" if writable else "ro")
+            may_write = all(os.access(place, os.W_OK) for place in (path, os.path.dirname(path)))
+            connection, writable = connect(path, "rwc" if create else "rw" if may_write else "ro")
             record = cls(path, connection, writable)
             try:
                 made = record._is_made()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x494D5054
 SCHEMA_VERSION = 1
 BUSY_SECONDS = 10.0
+_NOTHING_BESIDE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+"""What SQLite says where the files that WAL needs cannot be made."""
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE items (kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;
@@ -39,24 +41,37 @@ def is_empty(path: str) -> bool:
     return os.path.isfile(path) and os.path.getsize(path) == 0
 
 
-def connect(path: str, mode: str) -> sqlite3.Connection:
+def connect(path: str, mode: str) -> tuple[sqlite3.Connection, bool]:
     """Open a database file.
 
     Args:
         path: the file.
-        mode: SQLite's: `rwc` makes it, `rw` writes it, `ro` only reads it. WAL needs a file beside the database; where
-            none can be made, the database is read alone, if everything of it is in there.
+        mode: SQLite's: `rwc` makes it, `rw` writes it, `ro` only reads it. WAL needs files beside the database; where
+            none can be made (a folder that may not be written, a full disk), the database is read alone, if everything
+            of it is in there.
+
+    Returns:
+        The connection, and whether it can write.
     """
+    if mode != "ro":
+        _lend_mode(path)
     try:
-        return _connect(path, f"mode={mode}")
+        return _connect(path, f"mode={mode}"), mode != "ro"
     except sqlite3.OperationalError as problem:
-        code = problem.sqlite_errorcode & 0xFF
         log = f"{path}-wal"
-        if mode != "ro" or code not in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}:
+        if mode == "rwc" or problem.sqlite_errorcode & 0xFF not in _NOTHING_BESIDE:
             raise
         if os.path.exists(log) and os.path.getsize(log):
             raise
-        return _connect(path, "mode=ro&immutable=1")
+        return _connect(path, "mode=ro&immutable=1"), False
+
+
+def _lend_mode(path: str) -> None:
+    """Give the files beside a database its own mode: SQLite leaves them read-only where it only could be read once."""
+    for beside in (f"{path}-wal", f"{path}-shm"):
+        if os.path.isfile(beside) and not os.access(beside, os.W_OK):
+            with suppress(OSError):
+                os.chmod(beside, os.stat(path).st_mode & 0o666)
 
 
 def _connect(path: str, options: str) -> sqlite3.Connection:
@@ -103,7 +118,8 @@ def _problem(problem: sqlite3.Error, path: str) -> LibraryError:
             return Damaged(
                 "library-damaged", f"{place} is no file; `importer doctor` moves it to the trash, unchanged", path
             )
-        return LibraryError("disk-permission", f"cannot open {place} for this: permission denied or read-only", path)
+        said = f"cannot open {place}: permission denied or a read-only file system"
+        return LibraryError("disk-permission", said, path)
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return LibraryError(
             "library-locked", f"another process keeps {place} busy; nothing was changed. Try again", path

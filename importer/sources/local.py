@@ -68,7 +68,7 @@ def recognise_bytes(head: bytes, tail: bytes) -> Recognised:
         return Recognised(LocalKind.GZIP, "a gzip stream")
     if looks_like_tar(head):
         return Recognised(LocalKind.TAR, "a tar archive")
-    if head.startswith(b"PK") and looks_like_zip(head):
+    if looks_like_zip(head):
         return Recognised(LocalKind.ZIP, "a zip archive")
     known = other_kind(head)
     text = None if known else _as_text(head)

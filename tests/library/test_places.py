@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -69,6 +70,42 @@ def test_a_library_of_somebody_elses_is_read_and_not_written(quick: Path) -> Non
             assert library.plan_removal("skill", "a").refusals == ()
 
     assert _as_nobody(look) == 0
+
+
+@needs_root
+@pytest.mark.parametrize(("name", "mode", "good"), [("", 0o555, 0o755), ("/library.db", 0o444, 0o644)])
+def test_a_record_that_may_only_be_read_answers_and_gives_no_token(
+    open_path: Path, name: str, mode: int, good: int
+) -> None:
+    root = open_path / "library"
+    place = Path(f"{root}/.importer{name}")
+
+    def act() -> None:
+        install(root, {"a": skill("a")})
+        place.chmod(mode)
+        with Library.open(root) as library:
+            assert [one.name for one in library.listing()] == ["a"]
+            assert set(library.snapshot(skills=["a"]).skills) == {"a"}
+            note = library.unwritable()
+            assert note is not None
+            assert str(place) in note.message
+        place.chmod(good)
+        install(root, {"b": skill("b")})
+
+    assert _as_nobody(act) == 0
+
+
+def test_a_record_answers_where_no_file_can_be_made_beside_it(quick: Path) -> None:
+    root = quick / "library"
+
+    def look() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        with Library.open(root) as library:
+            assert [one.name for one in library.listing()] == ["a"]
+            assert _fails(lambda: library.writer(command="x").__enter__()).code in {"disk-full", "disk-failed"}
+
+    install(root, {"a": skill("a")})
+    assert in_child(look) == 0
 
 
 @needs_root

@@ -293,6 +293,16 @@ def test_what_may_not_be_read_is_a_fault_of_its_package(tmp_path: Path, monkeypa
     assert faults_below(tree, "other") == ()
 
 
+def test_a_folder_that_may_not_be_read_at_all_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    container = DirectoryContainer(make_tree(tmp_path / "src", GOOD))
+
+    def deny(*_: object, **__: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("importer.sources.directory.os.open", deny)
+    assert refusal(lambda: container.list(nothing)) == ["source-unreadable"]
+
+
 def _deny(monkeypatch: pytest.MonkeyPatch, root: Path, denied: set[str]) -> None:
     """Forbid some paths as the system would; root may read everything, so for root it is done by hand."""
     if os.geteuid() != 0:

@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from importer.diagnostics import Rejected
+from importer.model import Entry
 from importer.sources.file import FileBytes, SingleFileContainer
 from importer.sources.local import LocalKind, recognise
-from tests.builders.containers import delivered, gated, nothing, refusal
+from tests.builders.containers import Keeper, delivered, gated, nothing, refusal
 from tests.builders.tars import gz, member, tar
 
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 CONTENTS = [
-    (b"PK\x03\x04" + bytes(26), LocalKind.ZIP, "zip"),
-    (EMPTY_ZIP, LocalKind.ZIP, "zip"),
+    (b"PK\x03\x04" + bytes(26), LocalKind.ZIP, "a zip archive"),
+    (EMPTY_ZIP, LocalKind.ZIP, "a zip archive"),
+    (b"# A title, and a text about PK\x05\x06", LocalKind.MARKDOWN, "# A title"),
     (b"\x00\x01\x02\x03" + EMPTY_ZIP, LocalKind.ZIP, "end record"),
     (b"\x7fELF" + bytes(100) + EMPTY_ZIP, LocalKind.ZIP, "end record"),
     (tar(member("a", b"x")), LocalKind.TAR, "tar"),
@@ -167,6 +169,44 @@ def test_another_error_is_not_hidden_by_a_change(tmp_path: Path) -> None:
 
     with pytest.raises(KeyError):
         fail()
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    def opened() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    (tmp_path / "f").write_bytes(b"x")
+    before = opened()
+    with FileBytes(tmp_path / "f") as data:
+        assert opened() == before + 1
+    assert opened() == before
+    data.close()
+    assert refusal(partial(FileBytes, tmp_path)) == ["source-unreadable"]
+    container = SingleFileContainer(FileBytes(tmp_path / "f"))
+    container.close()
+    assert opened() == before
+
+
+def test_a_single_file_is_charged_and_held_to_what_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"0123")
+    charged: list[tuple[int, str]] = []
+    container = SingleFileContainer(FileBytes(path))
+    container.list(lambda amount, name: charged.append((amount, name)))
+    tree = gated(container)
+    container.deliver(tree.files, Keeper(), lambda amount, name: charged.append((amount, name)))
+    assert charged == [(1, "SKILL.md"), (4, "SKILL.md")]
+
+    class Nobody:
+        def begin(self, _entry: Entry, /) -> None:
+            return None
+
+    container.deliver(tree.files, Nobody(), nothing)
+    os.utime(path, ns=(5, 5))
+    keeper = Keeper()
+    assert refusal(lambda: container.deliver(tree.files, keeper, nothing)) == ["source-changed"]
+    assert keeper.files == {}
+    container.close()
 
 
 def test_one_markdown_file_is_a_package_of_its_own(tmp_path: Path) -> None:
