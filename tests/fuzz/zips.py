@@ -163,7 +163,10 @@ def add_extra(chance: Random, draft: Draft) -> None:
             extra(0x000A, bytes(4) + struct.pack("<HH", 1, 24) + chance.randbytes(24)),
             extra(0x000D, bytes(12) + b"target"),
             extra(0x5855, chance.randbytes(12)),
-            extra(0x756E, chance.randbytes(14) + b"target"),
+            extra(
+                0x756E,
+                chance.randbytes(4) + struct.pack("<H", chance.choice(MODES)) + bytes(8) + chance.choice([b"", b"x"]),
+            ),
             extra(0x6375, b"\x01" + chance.randbytes(4) + b"comment"),
             extra(0x0017, chance.randbytes(8)),
             extra(chance.randrange(1 << 16), chance.randbytes(chance.randrange(20))),
