@@ -123,7 +123,11 @@ class Rejected(Exception):
 
 
 def capped(findings: Sequence[Diagnostic], limit: int = MAX_FINDINGS) -> tuple[Diagnostic, ...]:
-    """Return at most `limit` findings, errors first to stay, and one more that says how many were left out."""
+    """Return each finding once, at most `limit`: errors first to stay, and one more says how many were left out.
+
+    What is wrong between two entries is found at both of them.
+    """
+    findings = list({(d.severity, d.code, d.path, d.line, d.message): d for d in findings}.values())
     if len(findings) <= limit:
         return tuple(findings)
     order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}

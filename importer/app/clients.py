@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from importer import fs
@@ -103,6 +103,9 @@ def merge_connectors(
             if _hash(_read(place)) == result.base:
                 fs.write_whole(place, [result.content], replace=True, mode=0o600)
                 break
+            if backup is not None:
+                fs.remove_file(backup)
+                backup = None
         else:
             raise ImporterError(
                 "merge-file-changes",
@@ -111,7 +114,8 @@ def merge_connectors(
                 path=place,
             )
     except Rejected as rejected:
-        raise refused(rejected, f"{shown(place, 400)} was left as it is") from None
+        placed = [d if d.path else replace(d, path=shown(place, 400)) for d in rejected.diagnostics]
+        raise refused(Rejected(placed), f"{shown(place, 400)} was left as it is") from None
     except OSError as problem:
         raise machine_error(problem, "the merge") from problem
     return _merge_report(place, note, rendered, result, backup, dry_run=dry_run), result
@@ -124,15 +128,7 @@ def require_merged(report: Report, result: MergeResult) -> None:
     words = [f"--choose {shown(c.name)}=incoming|installed" for c in result.conflicts]
     if result.confirm_needed:
         words.append("--confirm-overwrite")
-    faults = [
-        error(
-            "merge-conflict",
-            f"the server {shown(c.name)} is in the file already and differs in {', '.join(map(shown, c.fields))}",
-            name=c.name,
-            fields=list(c.fields),
-        )
-        for c in result.conflicts
-    ]
+    faults = [d for d in result.diagnostics if d.severity is Severity.ERROR]
     raise ImporterError(
         "decision-missing",
         f"{shown(str(report['file']), 400)} was left as it is: a decision is missing; give {' '.join(words)}",
@@ -156,7 +152,8 @@ def check_client(client_id: str, file: str | None) -> tuple[Report, Status]:
     if data is None:
         raise ImporterError(
             "client-config-missing",
-            f"there is no {shown(place, 400)}: {client.title} has no configuration there; name another with --file",
+            f"there is no {shown(place, 400)}: {client.title} has no configuration there; name the file: importer doctor "
+            f"--client {client.id} FILE",
             Status.FAILED,
             path=place,
         )

@@ -47,7 +47,8 @@ class Held:
     container: Container
     layout: Layout
     prefix: str
-    links: tuple[Diagnostic, ...] = ()
+    damage: tuple[Diagnostic, ...] = ()
+    """Why nothing of it can be used: what a nested archive is found to be only while it is delivered."""
 
 
 @dataclass(slots=True)
@@ -80,11 +81,13 @@ class Found:
     @property
     def faulty(self) -> bool:
         """Whether it cannot be installed."""
-        own = () if self.reading is None else self.reading.diagnostics
-        return any(finding.severity is Severity.ERROR for finding in (*self.findings, *own))
+        return any(finding.severity is Severity.ERROR for finding in self._every())
 
     def left_out(self, reason: str) -> LeftOut:
         """Return it as something that is not going to be installed."""
-        own = () if self.reading is None else self.reading.diagnostics
-        codes = {d.code: None for d in (*self.findings, *own) if d.severity is Severity.ERROR}
+        codes = {d.code: None for d in self._every() if d.severity is Severity.ERROR}
         return LeftOut(kind="skill", name=self.name, root=self.root, reason=reason, codes=tuple(codes))
+
+    def _every(self) -> tuple[Diagnostic, ...]:
+        own = () if self.reading is None else self.reading.diagnostics
+        return (*self.held.damage, *self.findings, *own)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.results import Installation, sort_items
 from importer.diagnostics import Diagnostic, Severity, error, shown
-from importer.model import Choices
+from importer.model import Choices, Reason
 from importer.planning.planner import plan as make_plan
 
 if TYPE_CHECKING:
@@ -176,11 +176,13 @@ def _apply(
 def asked_args(plan: Plan) -> tuple[str, ...]:
     """Return what looks like a credential and nobody vouched for, as `--allow-arg` takes it.
 
-    A plan with any of it is never kept under a token: it may hold a secret, and those do not reach the library.
+    A plan with any of it is never kept under a token: it may hold a secret, and those do not reach the library. What is
+    there already, byte for byte, was vouched for when it came.
     """
     return tuple(
         f"{shown(connector.candidate.name)}:{ask.removeprefix('args[').rstrip(']')}"
         for connector in plan.connectors
+        if connector.reason is not Reason.IDENTICAL
         for ask in connector.candidate.asks
     )
 

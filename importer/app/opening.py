@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from importer.staging import StagedFolder
 
 HASH_CHUNK = 1 << 18
+_REPORTED = {LocalKind.ZIP: "zip", LocalKind.TAR: "tar", LocalKind.GZIP: "tar", LocalKind.DIRECTORY: "directory"}
+"""What a report calls each kind of local source; every other one is a file."""
 
 
 @dataclass(slots=True)
@@ -165,14 +167,27 @@ def _expanded(path: str) -> str:
     return os.path.expanduser(path) if path.startswith("~") else path
 
 
+def origin_of(source: str) -> Origin:
+    """Return what is known of a local source that could not be opened."""
+    path = _expanded(source)
+    try:
+        kind = recognise(path).kind
+    except (Rejected, OSError):
+        kind = LocalKind.UNKNOWN
+    return _local_origin(path, kind)
+
+
+def _local_origin(path: str, kind: LocalKind) -> Origin:
+    return Origin(kind=_REPORTED.get(kind, "file"), reference=os.path.abspath(path))
+
+
 def _open_local(path: str, request: Request, staged: StagedFolder, meters: Meters) -> Opened:
-    absolute = os.path.abspath(path)
-    label = os.path.basename(absolute)
+    label = os.path.basename(os.path.abspath(path))
     found = recognise(path)
     if found.kind is LocalKind.DIRECTORY:
         from importer.sources.directory import DirectoryContainer
 
-        opened = Opened(origin=Origin(kind="directory", reference=absolute), label=label)
+        opened = Opened(origin=_local_origin(path, found.kind), label=label)
         opened.container = DirectoryContainer(path, max_depth=meters.bundle.max("depth"))
         opened.stack.callback(opened.container.close)
         return opened
@@ -187,7 +202,7 @@ def _open_local(path: str, request: Request, staged: StagedFolder, meters: Meter
             ]
         )
     data = FileBytes(path)
-    opened = Opened(origin=Origin(kind=str(found.kind), reference=absolute), label=_stem(label), bytes_read=data)
+    opened = Opened(origin=_local_origin(path, found.kind), label=_stem(label), bytes_read=data)
     opened.stack.callback(data.close)
     try:
         _open_file(opened, data, found.kind, request, staged, meters)
@@ -202,17 +217,15 @@ def _open_file(
 ) -> None:
     if kind is LocalKind.JSON:
         meters.connector.check("config_bytes", data.size, data.path)
-        opened.origin = replace(opened.origin, kind="file")
         opened.document = data.pread(data.size, 0)
         opened.fingerprint = Fingerprint(data)
         return
     if kind is LocalKind.MARKDOWN:
-        opened.origin = replace(opened.origin, kind="file")
         opened.container = SingleFileContainer(data)
         opened.fingerprint = Fingerprint(data)
         return
     # The outer file is held to its limit before anything in it is looked at.
-    meters.bundle.check("archive_bytes", data.size, opened.label)
+    meters.bundle.check("archive_bytes", data.size, os.path.basename(opened.origin.reference))
     opened.packed = data.size
     opened.fingerprint = Fingerprint(data)
     opened.stack.callback(opened.fingerprint.stop)
@@ -223,11 +236,9 @@ def _open_file(
             data,
             bundle=meters.bundle,
             archive=meters.archive,
-            label=opened.label,
             name_encoding=request.name_encoding,
         )
     else:
-        opened.origin = replace(opened.origin, kind="tar")
         _open_tar(opened, data, kind, request, staged, meters)
     if opened.container is not None:
         opened.stack.callback(opened.container.close)
@@ -251,7 +262,6 @@ def _open_tar(
         body,
         bundle=meters.bundle,
         archive=meters.archive,
-        label=opened.label,
         name_encoding=request.name_encoding,
     )
 

@@ -263,6 +263,7 @@ def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str,
         looked = "a connector template, or a client's configuration with mcpServers, servers or context_servers"
         fatal = [error("package-unrecognised", f"{shown(label)} is JSON, and no connectors: looked for {looked}")]
         found += fatal
+    found += _unused(request.choices.allowed, found)
     names: dict[str, int] = {}
     for candidate in candidates:
         names[candidate.name] = names.get(candidate.name, 0) + 1
@@ -288,6 +289,16 @@ def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str,
         fatal=tuple(fatal),
         faulty=_faulty(left_out),
     )
+
+
+def _unused(allowed: frozenset[str], found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Say which --allow-arg vouched for nothing: a wrong index would go unseen otherwise."""
+    used = {d.facts.get("option") for d in found if d.code == "connector-arg-allowed"}
+    what = "nothing there asks for it (the index counts from 0, and what is certainly a credential is never allowed)"
+    return [
+        warning("connector-allow-unused", f"--allow-arg {shown(option)} is not needed: {what}", option=shown(option))
+        for option in sorted(allowed - used)
+    ]
 
 
 def _with_findings(read: ReadPackage, reader: PackageReader, held: Held) -> ReadPackage:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,11 @@ from budgets import BudgetExceeded
 from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.found import Meters
 from importer.app.installing import asked_args, snapshot_for
-from importer.app.opening import Opened, open_source
+from importer.app.opening import Opened, open_source, origin_of
 from importer.app.packages import ReadPackage, read_package
 from importer.app.results import Preview
-from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info
+from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info, shown
 from importer.fs import DiskError
-from importer.model import Origin
 from importer.planning.planner import plan as make_plan
 from importer.staging import StagedFolder
 
@@ -43,7 +43,7 @@ class _Work:
     stack: ExitStack = field(default_factory=ExitStack)
 
 
-def preview(session: Session, request: Request) -> Preview:
+def preview(session: Session, request: Request, *, told: bool = True) -> Preview:
     """Read a source, plan it, and keep what was read under a token.
 
     Nothing in the library changes. A preview that is refused leaves nothing behind.
@@ -51,6 +51,7 @@ def preview(session: Session, request: Request) -> Preview:
     Args:
         session: an open session.
         request: the source, and the decisions that are made already.
+        told: whether somebody is told the token; otherwise what is staged goes with this process, however that ends.
 
     Returns:
         The preview, also where the package is refused: then `status` is REFUSED and `diagnostics` says why.
@@ -58,7 +59,7 @@ def preview(session: Session, request: Request) -> Preview:
     Raises:
         ImporterError: the source cannot be had (FAILED), or is none (USAGE).
     """
-    work = _begin(session)
+    work = _begin(session, private=not told)
     kept = False
     try:
         result = _preview(session, request, work)
@@ -69,15 +70,21 @@ def preview(session: Session, request: Request) -> Preview:
     finally:
         work.stack.close()
         work.folder.close()
-        if work.staging is not None and not kept:
-            work.staging.discard()
+        if work.staging is not None:
+            if not kept:
+                work.staging.discard()
+            elif told:
+                work.staging.release()
+            else:
+                # The lock on it says that this process lives.
+                session.at_end(work.staging.release)
 
 
-def _begin(session: Session) -> _Work:
+def _begin(session: Session, *, private: bool = False) -> _Work:
     unwritable = session.library.unwritable()
     if unwritable is None:
         try:
-            staging = session.library.new_staging()
+            staging = session.library.new_staging(private=private)
             return _Work(staging.folder, staging, None)
         except DiskError as problem:
             unwritable = info("library-unwritable", problem.message, problem.path)
@@ -168,7 +175,11 @@ def _refused(
     first = next((d for d in diagnostics if d.severity is Severity.ERROR), diagnostics[0])
     if first.code.startswith(MACHINE):
         raise ImporterError(first.code, first.message, Status.FAILED, diagnostics)
-    origin = opened.origin if opened is not None else Origin(kind="file", reference=request.source)
+    origin = opened.origin if opened is not None else origin_of(request.source)
+    if origin.kind != "github":
+        # What is about the whole names the file or the folder.
+        name = shown(os.path.basename(origin.reference), 400)
+        diagnostics = tuple(found if found.path else replace(found, path=name) for found in diagnostics)
     notes = (work.note,) if work.note is not None else ()
     return Preview(
         status=Status.REFUSED,

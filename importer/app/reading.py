@@ -7,7 +7,7 @@ and a budget that is spent, stops at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from importer.formats.skill import READ_BYTES, read_skill
 from importer.model import LeftOut, SkillCandidate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from importer.app.opening import Opened
     from importer.app.request import Request
@@ -80,6 +80,7 @@ class PackageReader:
             return ()
         self._check(chosen)
         self._stage(chosen, every)
+        self._say_damage(chosen, every)
         return self._candidates(chosen)
 
     def _roots(self, held: Held) -> list[Found]:
@@ -156,7 +157,8 @@ class PackageReader:
                     wanted.append(document)
             if wanted:
                 self._hint(held, found)
-                held.container.deliver(wanted, self.staged, documents)
+                with self._damage(held):
+                    held.container.deliver(wanted, self.staged, documents)
         for item in found:
             item.asked_for = True
             item.findings += item.place.findings
@@ -203,7 +205,7 @@ class PackageReader:
                 return []
         chosen, unknown = select(found, wanted)
         if unknown:
-            raise Rejected(unknown)
+            raise Rejected([*unknown, *self.diagnostics])
         picked = {id(item) for item in chosen}
         self.left_out += [item.left_out("not-selected") for item in found if id(item) not in picked]
         self.meters.bundle.charge("skills", len(chosen))
@@ -216,12 +218,14 @@ class PackageReader:
         for item in chosen:
             item.findings += _prefixed([fault.diagnostic for fault in item.place.faults], item.held.prefix)
             item.findings += _prefixed(
-                check_skill_budget(item.place.files, item.place.path, self.meters.skill), item.held.prefix
+                check_skill_budget(item.place.files, item.place.path, self.meters.skill, item.name), item.held.prefix
             )
 
     def _stage(self, chosen: list[Found], every: Sequence[Held]) -> None:
         """Deliver the files of the good skills, then let each container check what nobody wanted."""
         for held in every:
+            if held.damage:
+                continue
             wanted: list[Entry] = []
             for item in chosen:
                 if item.held is not held or item.faulty:
@@ -236,8 +240,25 @@ class PackageReader:
                         self.staged.place(entry, item.folder, relative)
                         wanted.append(entry)
             self.progress.expect(0, sum(entry.size for entry in wanted))
-            held.container.deliver(wanted, self.staged, self._charge_bytes(held.prefix))
-            held.container.verify_rest(self._charge_nothing)
+            with self._damage(held):
+                held.container.deliver(wanted, self.staged, self._charge_bytes(held.prefix))
+                held.container.verify_rest(self._charge_nothing)
+
+    @staticmethod
+    @contextmanager
+    def _damage(held: Held) -> Iterator[None]:
+        """Let a nested archive that turns out to be damaged take its own skills with it, and not its neighbours'."""
+        try:
+            yield
+        except Rejected as rejected:
+            if not held.prefix:
+                raise
+            held.damage = tuple(_prefixed(rejected.diagnostics, held.prefix))
+
+    def _say_damage(self, chosen: list[Found], every: Sequence[Held]) -> None:
+        for held in every:
+            wanted = any(item.held is held for item in chosen)
+            self.diagnostics += held.damage if wanted else [as_warning(d) for d in held.damage]
 
     def _candidates(self, chosen: list[Found]) -> tuple[SkillCandidate, ...]:
         made: list[SkillCandidate] = []
@@ -321,11 +342,11 @@ class PackageReader:
     # --- charges -----------------------------------------------------------------------------------------------------
 
     def _charge_entries(self, prefix: str) -> Callable[[int, str], None]:
-        return lambda amount, path: self.meters.bundle.charge("entries", amount, prefix + path)
+        return lambda amount, path: self.meters.bundle.charge("entries", amount, _within(prefix, path))
 
     def _charge_bytes(self, prefix: str) -> Callable[[int, str], None]:
         def charge(amount: int, path: str) -> None:
-            self.meters.bundle.charge("bytes", amount, prefix + path)
+            self.meters.bundle.charge("bytes", amount, _within(prefix, path))
             self.progress.advance(0, amount)
 
         return charge
@@ -348,7 +369,13 @@ def _prefixed(found: Sequence[Diagnostic], prefix: str) -> list[Diagnostic]:
     """Return findings with their paths as seen from the outer container."""
     if not prefix:
         return list(found)
-    return [replace(finding, path=shown(prefix, 600) + finding.path) for finding in found]
+    return [replace(finding, path=_within(shown(prefix, 600), finding.path)) for finding in found]
+
+
+def _within(prefix: str, path: str) -> str:
+    """Return a path as seen from the outer container; what names the nested archive itself stays as it is."""
+    archive = prefix.removesuffix("!/")
+    return path if path == archive or path.startswith(prefix) else (prefix + path if path else archive)
 
 
 def _folder_name(container: Container) -> str | None:

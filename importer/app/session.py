@@ -11,6 +11,7 @@ from importer.diagnostics import Rejected
 from importer.library import Config, Library
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from importer.app.request import Settings
@@ -54,6 +55,10 @@ class Session:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stack.close()
+
+    def at_end(self, action: Callable[[], object]) -> None:
+        """Do something when the session ends, before the library is closed."""
+        self._stack.callback(action)
 
     @property
     def notices(self) -> tuple[Diagnostic, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from importer.app.errors import ImporterError, Status
 from importer.diagnostics import shown
 from importer.model import Choice, Choices, Disposition
 
@@ -21,7 +22,8 @@ def ask(result: Preview, choices: Choices, console: Console) -> Choices:
     """Ask for every decision that `result` needs, and whether to go on.
 
     Raises:
-        click.Abort: the person stopped; nothing was changed.
+        ImporterError: DECISION where the person says no; nothing was changed.
+        click.Abort: the person pressed Ctrl-C, or the terminal went away.
     """
     plan = result.plan
     if plan is None:
@@ -37,7 +39,7 @@ def ask(result: Preview, choices: Choices, console: Console) -> Choices:
             err=True,
         )
         if answer == "s":
-            raise click.Abort
+            raise _declined("installed")
         answers[name] = _ANSWERS[answer]
     replaced = [s.candidate.name for s in plan.skills if s.disposition is Disposition.REPLACE]
     replaced += [c.candidate.name for c in plan.connectors if c.disposition is Disposition.REPLACE]
@@ -47,8 +49,18 @@ def ask(result: Preview, choices: Choices, console: Console) -> Choices:
     confirmed = choices.confirm_overwrite
     if replaced and not confirmed:
         listed = ", ".join(shown(name, 80) for name in replaced)
-        click.confirm(f"Replace {listed}? What is there now goes to the trash", abort=True, err=True)
+        consent(f"Replace {listed}? What is there now goes to the trash", "installed")
         confirmed = True
     else:
-        click.confirm("Install this?", abort=True, err=True)
+        consent("Install this?", "installed")
     return replace(choices, by_name=answers, confirm_overwrite=confirmed)
+
+
+def consent(question: str, done: str) -> None:
+    """Ask whether to go on. Raises ImporterError (DECISION) for a no, which says that nothing was `done`."""
+    if not click.confirm(question, err=True):
+        raise _declined(done)
+
+
+def _declined(done: str) -> ImporterError:
+    return ImporterError("consent-missing", f"nothing was {done}: the answer was no", Status.DECISION)

@@ -68,7 +68,9 @@ def remove(console: Console, /, kind: str, name: str | None, with_skills: tuple[
         for line in _plan_lines(report, console):
             (console.fail if asking else console.out)(line)
         if asking:
-            click.confirm("Remove this? It goes to the trash", abort=True, err=True)
+            from importer.cli.asking import consent
+
+            consent("Remove this? It goes to the trash", "removed")
             _removed(changing.remove(session, plan), console)
         elif held is not None:
             console.out("")
@@ -164,21 +166,25 @@ def _past(past: Report, console: Console) -> None:
 
 
 @click.command()
+@click.argument("config", metavar="[FILE]", required=False)
 @click.option("--client", metavar="ID", help="Look at this client's configuration instead; nothing is changed.")
-@click.option("--file", "file", metavar="FILE", help="With --client: this file instead of its default place.")
+@click.option("--file", "file", metavar="FILE", help="The same as FILE.")
 @common
 @click.pass_obj
-def doctor(console: Console, /, client: str | None, file: str | None) -> int:
+def doctor(console: Console, /, config: str | None, client: str | None, file: str | None) -> int:
     """Explain the state of the library and repair what is provable; exit 6 where something needs attention.
 
     What cannot be read is moved to the trash, unchanged, with the reason. With --client ID: report what that client
-    would reject or ignore in its configuration.
+    would reject or ignore in its configuration, or in FILE instead of its default place.
     """
     from importer.app import changing
     from importer.app.session import Session
 
+    if file is not None and config is not None:
+        raise click.UsageError("FILE and --file exclude each other")
+    file = config if file is None else file
     if file is not None and client is None:
-        raise click.UsageError("--file goes with --client")
+        raise click.UsageError("a file goes with --client ID: whose configuration is it?")
     report: Report
     if client is not None:
         from importer.app.clients import check_client

@@ -66,6 +66,15 @@ class Console:
         """Print a report as JSON: ASCII only, so nothing in it can reach the terminal unescaped."""
         sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=True) + "\n")
 
+    def document(self, text: str) -> None:
+        """Print a document as UTF-8 with its own line ends: the same bytes whatever the locale and the system."""
+        sys.stdout.flush()
+        raw = getattr(sys.stdout, "buffer", None)
+        if raw is None:
+            sys.stdout.write(text)
+        else:
+            raw.write(text.encode("utf-8"))
+
     def wrapped(self, text: str, indent: str, first: str | None = None) -> list[str]:
         """Return `text` in lines of the console's width."""
         return textwrap.wrap(

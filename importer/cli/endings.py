@@ -70,7 +70,10 @@ def _print_error(problem: ImporterError, console: Console) -> None:
             }
         )
         return
-    for line in console.wrapped(f"importer: {problem.message}", "  ", ""):
+    message = problem.message
+    for diagnostic in problem.diagnostics:  # said below, with its place
+        message = message.removesuffix(f": {diagnostic.message}")
+    for line in console.wrapped(f"importer: {message}", "  ", ""):
         console.fail(line)
     others = [d for d in problem.diagnostics if d.message != problem.message]
     for line in diagnostic_lines([diagnostic_json(d) for d in others], console):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
@@ -211,7 +210,7 @@ def _print(session: Any, wanted: Any, output: str | None, console: Console, *, f
         console.report(report)
         return
     if output is None:
-        sys.stdout.write(document)
+        console.document(document)
     else:
         console.out(f"wrote {shown(output, 400)}")
     _limitations(report, console)

@@ -91,7 +91,7 @@ def _connector_lines(connector: Report, console: Console) -> list[str]:
     lines += console.wrapped(shown(connector["summary"], 300), " " * 12)
     if connector["secrets"]:
         lines += console.wrapped(f"to be entered again: {_names(connector['secrets'], 64)}", " " * 12)
-    for ask in connector["asks"]:
+    for ask in connector["asks"] if connector["reason"] != "identical" else ():
         index = ask.removeprefix("args[").rstrip("]")
         lines.append(f"            if {shown(ask)} is no secret: --allow-arg {shown(connector['name'])}:{index}")
     lines += _difference_lines(connector, connector["name"], console)

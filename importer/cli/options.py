@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -63,7 +64,7 @@ _SELECTION: tuple[Callable[[Any], Any], ...] = (
     click.option("--confirm-overwrite", is_flag=True, help="Agree to what is replaced; it goes to the trash."),
     click.option("--keep-going", is_flag=True, help="Go past faulty items of a package, and name them."),
     click.option(
-        "--allow-arg", "allowed", multiple=True, metavar="CONNECTOR:INDEX", help="This argument is no secret."
+        "--allow-arg", "allowed", multiple=True, metavar="CONNECTOR:INDEX", help="args[INDEX], counted from 0, is no secret."
     ),
     click.option("--name-encoding", metavar="CODEC", help="Code page of names without the UTF-8 flag, such as gbk."),
     click.option("--no-cache", is_flag=True, help="Ask GitHub anew."),
@@ -83,6 +84,21 @@ def selection(function: F) -> F:
     for option in reversed((*_SELECTION, budget_option)):
         function = option(function)
     return function
+
+
+def parse_allowed(allowed: tuple[str, ...]) -> frozenset[str]:
+    """Read `CONNECTOR:INDEX`, the index counted from 0; `CONNECTOR:url` and other fields for what is no argument.
+
+    Raises:
+        click.UsageError: another form.
+    """
+    options: set[str] = set()
+    for text in allowed:
+        name, _, which = text.removeprefix("connector:").rpartition(":")
+        if not name or not re.fullmatch(r"[0-9]{1,4}|command|url|oauth\.[a-z_]{1,40}", which):
+            raise click.UsageError(f"--allow-arg takes CONNECTOR:INDEX, such as github:3 for args[3], not {text!r}")
+        options.add(f"{name}:{int(which) if which.isdigit() else which}")
+    return frozenset(options)
 
 
 def parse_choices(chosen: tuple[str, ...]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from importer.cli.console import Console
-from importer.cli.options import parse_choices, selection
+from importer.cli.options import parse_allowed, parse_choices, selection
 from importer.cli.progress import clear_progress
 from importer.diagnostics import shown
 
@@ -84,7 +84,7 @@ def _install_source(
     from importer.app.installing import give_up
     from importer.app.previewing import preview as make_preview
 
-    result = make_preview(session, request)
+    result = make_preview(session, request, told=False)
     clear_progress()
     try:
         return _install_shown(session, result, request, yes, expect, console)
@@ -125,7 +125,7 @@ def _request(source: str, options: dict[str, Any]) -> Request:
         choices=Choices(
             by_name=answers,
             confirm_overwrite=options["confirm_overwrite"],
-            allowed=frozenset(options["allowed"]),
+            allowed=parse_allowed(options["allowed"]),
         ),
         keep_going=options["keep_going"],
         name_encoding=options["name_encoding"],
@@ -193,8 +193,6 @@ def next_step(result: Preview, request: Request, console: Console) -> None:
             "conflicts,"
         )
         console.out("and --confirm-overwrite where one is incoming.")
-    if plan is not None and any(connector.candidate.asks for connector in plan.connectors):
-        console.out("What looks like a credential is to be taken out of the source, or vouched for as said above.")
     if plan is not None and console.verbose:
         console.out(f"plan {plan.digest}")
 

@@ -107,6 +107,10 @@ CODES: dict[str, tuple[str, str]] = {
         "A server would be overwritten.",
         "Look at the diff; --confirm-overwrite goes on.",
     ),
+    "merge-input-open": (
+        "An input of the file is used for a secret, and does not hide what is typed.",
+        'Give it "type": "promptString" and "password": true.',
+    ),
     "merge-keys-dropped": (
         "The server that was replaced had keys that the new one does not have.",
         "Take what you need from the backup.",

@@ -14,6 +14,10 @@ CODES: dict[str, tuple[str, str]] = {
         "An argument that looks like a credential is kept, because --allow-arg vouches for it.",
         "Nothing.",
     ),
+    "connector-allow-unused": (
+        "--allow-arg names an argument that nothing asks about.",
+        "Take the CONNECTOR:INDEX that the preview prints, or leave the option out.",
+    ),
     "connector-values-dropped": (
         "Environment variables or headers came with values. Their names are kept, no value is.",
         "Enter the values again where the connector is used, also those that are no secrets.",

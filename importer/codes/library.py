@@ -77,7 +77,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "config-invalid": (
         "config.toml is no TOML, or one of its keys or values is not known; every fault is said.",
-        "Mend the key that the message names.",
+        "Mend the key that the message names; importer doctor moves a file that nothing can be read of to the trash.",
     ),
     "token-unknown": (
         "The library gave out no such token, or gave it out for another command.",
@@ -144,7 +144,7 @@ CODES: dict[str, tuple[str, str]] = {
         "Nothing, if the edits are yours; importer verify names the files.",
     ),
     "consent-missing": (
-        "An install without a terminal was not confirmed.",
+        "Nobody agreed to it: the answer was no, or there was no terminal to ask on.",
         "Look at the preview, then give --yes or the token.",
     ),
     "decision-missing": (

@@ -11,6 +11,7 @@ from importer import jsontext
 from importer.diagnostics import Diagnostic, capped, error, info, shown, warning
 from importer.exporters.clients import CLIENTS, Client, Reach, Reads, Syntax, Unknown
 from importer.exporters.texts import placeholders
+from importer.secrets import redacted
 
 BOM = b"\xef\xbb\xbf"
 _TOML_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
@@ -75,7 +76,7 @@ def parse_config(data: bytes, client: Client) -> Parsed:
     try:
         document = jsontext.parse(text, comments=True, trailing_commas=True)
     except jsontext.JsonFault as fault:
-        raise Unparsable(f"column {fault.column}: {shown(fault.what)}", fault.line) from None
+        raise Unparsable(f"column {fault.column}: {shown(redacted(fault.what))}", fault.line) from None
     plain = document.root.plain()
     return Parsed(text=text, root=plain if isinstance(plain, dict) else None, document=document, bom=bom)
 

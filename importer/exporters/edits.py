@@ -26,6 +26,8 @@ class Edited:
     text: str
     lost_comments: int
     """Comments that stood inside a server that was replaced."""
+    open_inputs: tuple[str, ...] = ()
+    """Inputs that were there already, are used for a secret, and do not hide what is typed."""
 
 
 def edit(
@@ -81,8 +83,9 @@ def _json(
                 editor.replace(current, server)
     there = expected.get("inputs", [])
     present = there if isinstance(there, list) else []
-    ids = {item.get("id") for item in present if isinstance(item, dict) and isinstance(item.get("id"), str)}
-    missing: list[Json] = [item for item in needed if item["id"] not in ids]
+    known = {str(item.get("id")): item for item in present if isinstance(item, dict)}
+    missing: list[Json] = [item for item in needed if item["id"] not in known]
+    open_inputs = tuple(str(item["id"]) for item in needed if not _hides(known.get(str(item["id"]), item)))
     if missing:
         expected["inputs"] = [*present, *missing]
         inputs = root.get("inputs")
@@ -100,7 +103,11 @@ def _json(
     same = json.dumps(after.root) == json.dumps(expected)
     if not same or after.document is None or json_comments(after.document) != comments:
         raise _refusal(client)
-    return Edited(text=text, lost_comments=len(document.comments) - len(kept))
+    return Edited(text=text, lost_comments=len(document.comments) - len(kept), open_inputs=open_inputs)
+
+
+def _hides(item: Mapping[str, object]) -> bool:
+    return item.get("type") == "promptString" and item.get("password") is True
 
 
 def _toml(
@@ -139,7 +146,7 @@ def _again(text: str, client: Client) -> Parsed:
 def _refusal(client: Client) -> Rejected:
     message = (
         f"{client.root} is written in a form in which {client.title}'s servers cannot be edited without changing more; "
-        "it is left as it is, add the server by hand"
+        "add the server by hand"
     )
     return Rejected([error("merge-unverified", message, client.root, client=client.id)])
 

@@ -100,6 +100,12 @@ def merge(existing: bytes | None, rendered: Rendered, client: Client, choices: C
         if edited.lost_comments and verdicts.replaced:
             message = f"{edited.lost_comments} comments inside what was replaced are gone; the backup has them"
             notes.append(warning("merge-comments-replaced", message, count=edited.lost_comments))
+        for ident in edited.open_inputs:
+            message = (
+                f"the input {shown(ident, 80)} is there already and is used, without being a promptString with "
+                f'"password": true: {client.title} may show and keep what is typed in the clear; mend it in inputs'
+            )
+            notes.append(warning("merge-input-open", message, "inputs", parsed.line("inputs"), input=ident))
         if parsed.bom and client.bom is not Reads.YES:
             notes.append(warning("merge-bom-dropped", f"the byte order mark is dropped: {_why_no_bom(client)}"))
         notes += _neighbours(text, rendered, client)
@@ -126,7 +132,7 @@ def _read(data: bytes, client: Client) -> Parsed:
     try:
         return parse_config(data, client)
     except Unparsable as fault:
-        message = f"this is no {client.syntax} that can be edited: {fault.what}; it is left as it is, mend it first"
+        message = f"this is no {client.syntax} that can be edited: {fault.what}; mend it first"
         raise Rejected([error("merge-unparsable", message, line=fault.line, client=client.id)]) from None
 
 
@@ -144,7 +150,7 @@ def _tolerated(parsed: Parsed, client: Client) -> list[Diagnostic]:
             continue
         line = jsontext.position(parsed.text, found[0])[0]
         if reads is Reads.NO:
-            message = f"the file has {what}, which {client.title} does not read; it is left as it is, remove them first"
+            message = f"the file has {what}, which {client.title} does not read; remove them first"
             raise Rejected([error(code, message, line=line, client=client.id)])
         notes.append(
             warning(code, f"the {what} are kept; nobody has tried whether {client.title} reads them", line=line)
@@ -166,7 +172,7 @@ def _servers(parsed: Parsed, client: Client) -> Mapping[str, object]:
     if not isinstance(servers, dict):
         found.append(_parent(client.root, client.root, client, parsed.line(client.root)))
     if client.secrets is Secrets.INPUT and not isinstance(root.get("inputs", []), list):
-        message = f"inputs is no list, as {client.title} expects; it is left as it is, mend it first"
+        message = f"inputs is no list, as {client.title} expects; mend it first"
         found.append(error("merge-parent-invalid", message, "inputs", parsed.line("inputs")))
     if client.closed and root and root.get("$schema") != client.closed:
         message = f"$schema is not {client.closed}: this is no file of {client.title}, or of another version"
@@ -177,7 +183,7 @@ def _servers(parsed: Parsed, client: Client) -> Mapping[str, object]:
 
 
 def _parent(what: str, path: str, client: Client, line: int | None) -> Diagnostic:
-    message = f"{what} is no object, as {client.title} expects; it is left as it is, mend it first"
+    message = f"{what} is no object, as {client.title} expects; mend it first"
     return error("merge-parent-invalid", message, path, line, client=client.id)
 
 

@@ -146,9 +146,11 @@ class ZipContainer:
         self._contents.stream(entry.handle, self._refuse.where(entry.name), None, target)
         self._verified[entry.handle] = 1
         try:
-            return replace(entry, link_target=str(target.content, "utf-8"))
+            text = str(target.content, "utf-8")
         except UnicodeDecodeError:
             return entry
+        # Programs cut a target at a NUL.
+        return entry if "\0" in text else replace(entry, link_target=text)
 
     def _run(self, jobs: Sequence[_Job], receiver: Receiver | None, charge: Charge | None) -> None:
         if not jobs:

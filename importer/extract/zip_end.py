@@ -180,4 +180,6 @@ def _zip64(data: RandomBytes, here: int, values: tuple[int, ...], refuse: Refusa
     for name, short, long, mark in zip(names, values, wide, (MARK16,) * 4 + (MARK32,) * 2, strict=True):
         if short not in (long, mark):
             raise refuse.ambiguous(here, f"{name}: the end record says {short:,}, the Zip64 record {long:,}")
+    if (values[2] == MARK16) != (values[3] == MARK16):
+        raise refuse.ambiguous(here, "the end record refers to the Zip64 record for one of its two counts only")
     return position, wide

@@ -32,6 +32,7 @@ from importer.extract.zip_format import (
 )
 from importer.extract.zip_rules import (
     NO_EXTRA,
+    TYPES,
     Extra,
     Header,
     Local,
@@ -253,6 +254,10 @@ class _Reader:
             if not wide:
                 self._narrow = self._narrow or (stop, text)
             stop = self._descriptor(header, stop, wide, text)
+        for told_type in (extra.type, local.type):
+            if told_type and told_type != TYPES.get(kind.kind):
+                what = "its ASi Unix field (0x756E) makes something else of it than its attributes"
+                raise refuse.ambiguous(central_offset, what, text)
         if (extra.named or local.named) and not flags & UTF8:
             self._renames = True
         columns = self.columns

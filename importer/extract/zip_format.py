@@ -45,6 +45,9 @@ MARK32 = 0xFFFFFFFF
 ZIP64_FIELD = 0x0001
 UNICODE_NAME_FIELD = 0x7075
 AES_FIELD = 0x9901
+TIMES_FIELD = 0x5455
+ASI_UNIX_FIELD = 0x756E
+"""Mode, owner and link target as an old tool wrote them; unzip obeys it where the attributes are empty."""
 STREAMED_ATTRIBUTES_FIELD = 0x6C78
 """libarchive's experiment: attributes that only its streaming reader obeys."""
 

@@ -12,6 +12,7 @@ from importer.extract.deflate64 import INSTALL_COMMAND, deflate64_inflater
 from importer.extract.zip_format import (
     AES,
     AES_FIELD,
+    ASI_UNIX_FIELD,
     DEFLATED,
     DEFLATED64,
     ENCRYPTION_FLAGS,
@@ -20,6 +21,7 @@ from importer.extract.zip_format import (
     STORED,
     STREAMED,
     STREAMED_ATTRIBUTES_FIELD,
+    TIMES_FIELD,
     UNICODE_NAME_FIELD,
     ZIP64_FIELD,
     Refusals,
@@ -47,6 +49,8 @@ _UNIX = 3
 _MODE_HOSTS = frozenset({_UNIX, 19})
 """Unix and macOS. A link of the latter is a plain file to every program, only Unix ones are links."""
 _FOLDER, _REGULAR, _SYMLINK = 0x4, 0x8, 0xA
+TYPES = {EntryKind.FILE: _REGULAR, EntryKind.DIRECTORY: _FOLDER, EntryKind.SYMLINK: _SYMLINK}
+"""The type that a mode gives to what is delivered."""
 _SPECIAL = {0x1: "named pipe", 0x2: "character device", 0x6: "block device", 0xC: "socket"}
 
 
@@ -82,6 +86,8 @@ class Extra(NamedTuple):
     zip64: bytes | None = None
     named: bool = False
     """There is a Unicode path field."""
+    type: int = 0
+    """The type in the mode of an ASi Unix field: the high four bits, 0 without such a field."""
 
 
 NO_EXTRA = Extra()
@@ -113,6 +119,7 @@ def entry_extra(
     aes = False
     zip64: bytes | None = None
     named = False
+    kind = 0
     for tag, value in pairs:
         if tag == ZIP64_FIELD:
             if central:
@@ -127,13 +134,21 @@ def entry_extra(
                 raise refuse.ambiguous(offset, f"the {side} has two Unicode path fields (0x7075)", text)
             named = True
             rule.check_unicode_field(value, name, text, offset)
+        elif tag == ASI_UNIX_FIELD:
+            if len(value) != 14 or kind:
+                raise refuse.ambiguous(offset, f"the ASi Unix field of the {side} has another form than a mode", text)
+            kind = value[5] >> 4
+            if not kind:
+                raise refuse.ambiguous(offset, f"the ASi Unix field of the {side} gives no type", text)
         elif tag == AES_FIELD:
             aes = True
+        elif tag == TIMES_FIELD and not value:
+            raise refuse.ambiguous(offset, f"the time field of the {side} is empty, which libarchive refuses", text)
         elif tag == STREAMED_ATTRIBUTES_FIELD:
             raise refuse.ambiguous(
                 offset, f"field 0x6C78 of the {side} gives attributes to streaming readers only", text
             )
-    return Extra(aes, zip64, named)
+    return Extra(aes, zip64, named, kind)
 
 
 def entry_fault(header: Header, aes: bool, text: str, offset: int, refuse: Refusals) -> Diagnostic | None:

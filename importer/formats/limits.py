@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from importer.model import Entry
 
 
-def check_skill_budget(files: Sequence[Entry], root: str, meter: Meter) -> tuple[Diagnostic, ...]:
+def check_skill_budget(files: Sequence[Entry], root: str, meter: Meter, name: str = "") -> tuple[Diagnostic, ...]:
     """Hold one skill to the profile "skill".
 
     Args:
         files: the files of the skill, as listed.
         root: its folder in the container; depth is counted from there.
         meter: a meter of the profile; it remembers the largest of all the skills that it has seen.
+        name: what the skill is called, to name it where it has no folder.
 
     Returns:
         at most one `budget-exceeded` for each limit, naming the worst file where one file is too much.
     """
     prefix = len(root) + 1 if root else 0
     found = [
-        _check(meter, "files", len(files), root),
-        _check(meter, "total_bytes", sum(entry.size for entry in files), root),
+        _check(meter, "files", len(files), root or name),
+        _check(meter, "total_bytes", sum(entry.size for entry in files), root or name),
     ]
     if files:
         largest = max(files, key=lambda entry: entry.size)

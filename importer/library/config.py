@@ -37,23 +37,31 @@ def read_config(path: str) -> Config:
             data = file.read(MAX_BYTES + 1)
     except (FileNotFoundError, NotADirectoryError):
         return Config()
+    except IsADirectoryError:
+        raise Rejected([_unreadable(path, "it is a folder")]) from None
     except OSError as problem:
         raise explained(problem, path, "read") from problem
     if len(data) > MAX_BYTES:
-        raise Rejected([_fault(path, f"it has more than {MAX_BYTES:,} bytes")])
+        raise Rejected([_unreadable(path, f"it has more than {MAX_BYTES:,} bytes")])
     import tomllib
 
     try:
         document = tomllib.loads(data.decode("utf-8"))
     except UnicodeDecodeError as problem:
-        raise Rejected([_fault(path, f"it is not UTF-8 (byte {problem.start})")]) from None
+        raise Rejected([_unreadable(path, f"it is not UTF-8 (byte {problem.start})")]) from None
     except tomllib.TOMLDecodeError as problem:
-        raise Rejected([_fault(path, f"it is not TOML: {shown(str(problem))}")]) from None
+        raise Rejected([_unreadable(path, f"it is not TOML: {shown(str(problem))}")]) from None
     return _Reader(path).config(document)
 
 
 def _fault(path: str, what: str) -> Diagnostic:
     return error("config-invalid", f"{shown(path, 400)}: {what}; mend it or move it away", path)
+
+
+def _unreadable(path: str, what: str) -> Diagnostic:
+    """Nothing can be read of the file: that is what the doctor moves away."""
+    advice = "mend it, or `importer doctor` moves it to the trash, unchanged"
+    return error("config-invalid", f"{shown(path, 400)}: {what}; {advice}", path, unreadable=what)
 
 
 class _Reader:

@@ -139,6 +139,10 @@ class _Doctor:
         record: Record | None = None
         try:
             record = Record.open(path)
+            if record is not None and not record.writable:
+                # Opened for writing it says what stands against that.
+                record.close()
+                record = Record.open(path, create=True)
             faults = care.faults(record) if record is not None else []
         except Damaged as problem:
             faults = [problem.message.partition(";")[0]]
@@ -169,6 +173,16 @@ class _Doctor:
         care.drop(record, taken)
         for table, key, _ in taken:
             self.moved(f"{self.layout.database}: {table} {key}", "a row that cannot be read", room)
+
+    def config(self) -> None:
+        """Move a configuration away that nothing can be read of: it would block every command."""
+        path = self.layout.config
+        try:
+            read_config(path)
+        except Rejected as rejected:
+            why = rejected.diagnostics[0].facts.get("unreadable")
+            if why is not None:
+                self.move(path, str(why))
 
     def strays(self, record: Record | None) -> None:
         """Look at what in the trash no transaction of the record put there."""
@@ -291,6 +305,7 @@ def _examine(doctor: _Doctor, lock_timeout: float) -> None:
     if not doctor.control():
         return
     with writer_lock(layout, "doctor", lock_timeout):
+        doctor.config()
         record = doctor.record()
         try:
             if record is not None:

@@ -240,9 +240,9 @@ class Library:
 
     # --- packages on their way in ---
 
-    def new_staging(self) -> Staging:
-        """Return a fresh staging folder. Raises DiskError."""
-        return stagings.new_staging(self.layout)
+    def new_staging(self, *, private: bool = False) -> Staging:
+        """Return a fresh staging folder; a private one goes with this process. Raises DiskError."""
+        return stagings.new_staging(self.layout, private=private)
 
     def hold(
         self,

@@ -62,8 +62,8 @@ class Record:
         with explained(path):
             if not create and (not os.path.lexists(path) or is_empty(path)):
                 return None
-            may_write = all(os.access(place, os.W_OK) for place in (path, os.path.dirname(path)))
-            connection, writable = connect(path, "rwc" if create else "rw" if may_write else "ro")
+            mode = "rwc" if create else "rw" if os.access(path, os.W_OK) else "ro"
+            connection, writable = connect(path, mode)
             record = cls(path, connection, writable)
             try:
                 made = record._is_made()

@@ -63,7 +63,10 @@ def connect(path: str, mode: str) -> tuple[sqlite3.Connection, bool]:
             raise
         if os.path.exists(log) and os.path.getsize(log):
             raise
-        return _connect(path, "mode=ro&immutable=1"), False
+        try:
+            return _connect(path, "mode=ro&immutable=1"), False
+        except sqlite3.OperationalError:
+            raise problem from None
 
 
 def _lend_mode(path: str) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNLOCKABLE_SECONDS = 24 * 3600.0
 """How old a folder must be to be swept where the system has no locks on folders."""
+PRIVATE = "private-"
+"""How the name of a folder starts that nobody but its process comes back for, whatever waits in it."""
 
 
 class Staging:
@@ -70,8 +72,12 @@ class Staging:
             self.discard()
 
 
-def new_staging(layout: Layout) -> Staging:
+def new_staging(layout: Layout, *, private: bool = False) -> Staging:
     """Make a staging folder in the library, and the library's folders where there are none yet.
+
+    Args:
+        layout: the library.
+        private: nobody else is going to be told the token of what is staged there: it goes when this process ends.
 
     Raises:
         LibraryError: `disk-permission`, `disk-read-only`, `disk-full`, or something stands in the way.
@@ -80,7 +86,7 @@ def new_staging(layout: Layout) -> Staging:
     try:
         for _ in range(100):
             made += fs.make_folders(layout.staging)
-            path = f"{layout.staging}/{os.urandom(8).hex()}"
+            path = f"{layout.staging}/{PRIVATE if private else ''}{os.urandom(8).hex()}"
             lock = _make_locked(path)
             if lock is not None:
                 return Staging(path, lock, made)
@@ -151,7 +157,7 @@ def sweep(layout: Layout, wanted: Callable[[], set[str]]) -> int:
             if lock is None:
                 continue
             young = not lock.real and time.time() - os.stat(path).st_mtime < UNLOCKABLE_SECONDS
-            if not young and name not in wanted():
+            if not young and (name.startswith(PRIVATE) or name not in wanted()):
                 fs.remove_tree(path)
                 swept += 1
             lock.release()

@@ -158,7 +158,10 @@ def _named(name: str, value: str, rule: str, *, weak_is_enough: bool = False) ->
             yield _Judged(Level.CERTAIN, rule, value)
     elif ":" in value and values.is_secretish(value.rpartition(":")[2]):
         yield _Judged(Level.CERTAIN, rule, value.rpartition(":")[2])
-    elif values.is_secretish(value) or (":" in value and not re.fullmatch(r"[0-9:.]+", value)):
+    elif values.is_secretish(value) or values.is_digest(value):
+        # Also one that would be an identifier elsewhere: keys of some services are UUIDs, or 40 and 64 hex digits.
+        yield _Judged(Level.LIKELY, rule, value)
+    elif ":" in value and not re.fullmatch(r"[0-9:.]+", value):
         yield _Judged(Level.LIKELY, rule, value)
 
 

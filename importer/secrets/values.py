@@ -32,7 +32,7 @@ _SHAPES = re.compile(
     r"|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{16,}|GOCSPX-[A-Za-z0-9_-]{16,}"
     r"|(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}|ntn_[A-Za-z0-9]{20,}"
     r"|secret_[A-Za-z0-9]{24,}|figd_[A-Za-z0-9_-]{16,}|lin_(?:api|oauth)_[A-Za-z0-9]{16,}|hf_[A-Za-z0-9]{20,}"
-    r"|npm_[A-Za-z0-9]{20,}|pypi-[A-Za-z0-9_-]{16,}|BSA[A-Za-z0-9_-]{20,}|fc-[0-9a-f]{20,}"
+    r"|napi_[A-Za-z0-9]{20,}|npm_[A-Za-z0-9]{20,}|pypi-[A-Za-z0-9_-]{16,}|BSA[A-Za-z0-9_-]{20,}|fc-[0-9a-f]{20,}"
     r"|tvly-[A-Za-z0-9-]{16,}|pplx-[A-Za-z0-9]{16,}|gsk_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|r8_[A-Za-z0-9]{16,}"
     r"|sbp_[A-Za-z0-9]{16,}|sntry[su]_[A-Za-z0-9+/=_-]{16,}|do[opr]_v1_[A-Za-z0-9]{16,}"
     r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|dapi[0-9a-f]{32}|ATATT3[A-Za-z0-9_=-]{16,}"
@@ -82,6 +82,7 @@ _MODES = word_set(
 _DIGEST = re.compile(r"(?:sha(?:1|224|256|384|512)|md5|blake[23]\w*)[:-][A-Za-z0-9+/=_-]{16,}", re.I)
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_CHAIN_ADDRESS = re.compile(r"0x[0-9A-Fa-f]{40}")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _NUMBER = re.compile(r"[0-9][0-9._,]*")
 _PATH = re.compile(r"(?:~|\.{1,2})?/|~$|[A-Za-z]:[\\/]|\\\\|file:", re.I)
@@ -211,7 +212,7 @@ def is_opaque(value: str) -> bool:
     """Say whether a value is a long random text: what a token looks like that nobody gave a prefix."""
     if len(value) < 20 or len(value) > MAX_SCANNED or any(character.isspace() for character in value):
         return False
-    if is_digest(value) or is_placeholder(value):
+    if is_digest(value) or is_placeholder(value) or _CHAIN_ADDRESS.fullmatch(value):
         return False
     if _HEX.fullmatch(value):
         return len(value) >= 24 and not value.isdigit()

@@ -162,6 +162,40 @@ def test_a_nested_archive_that_lies_is_left_out_by_name(scene: Scene) -> None:
     assert not list(scene.folder.rglob("evil"))
 
 
+@pytest.mark.parametrize("name", ["bad/notes.txt", "bad/SKILL.md"])
+def test_a_nested_archive_that_is_damaged_takes_its_own_skills_along(scene: Scene, name: str) -> None:
+    """Only delivering it tells; its neighbours stay importable, and a selection of them is not stopped by it."""
+    inner = {"bad/SKILL.md": skill_md("bad"), "bad/notes.txt": b"notes" * 9, "side/SKILL.md": skill_md("side")}
+    lies = {name: {"crc": 1}}
+    items = [
+        Item(name=n.encode(), content=data, local=lies.get(n, {}), central=lies.get(n, {})) for n, data in inner.items()
+    ]
+    source = scene.zip({"bad.zip": archive(items), "good.zip": zip_bytes(below("good", skill("good")))})
+    finding = scene.refused(source, "archive-unreadable")
+    assert finding["path"] == f"bad.zip!/{name}"
+    look = scene.taken(source, "--skill", "good")
+    assert look.found("archive-unreadable")["severity"] == "warning"
+    report = scene.install(source, "--keep-going")
+    assert [item["name"] for item in report["installed"]] == ["good"]
+    assert sorted(item["name"] for item in report["skipped"]) == ["bad", "side"]
+
+
+def test_a_nested_archive_is_named_once(scene: Scene) -> None:
+    inner = zip_bytes(below("demo", skill("demo")))
+    for code, data in (("archive-ambiguous", inner + b"more"), ("archive-unreadable", inner[:-9])):
+        source = scene.zip({"in.zip": data, "other/SKILL.md": skill_md("other")})
+        assert scene.refused(source, code)["path"] == "in.zip"
+
+
+@pytest.mark.parametrize("name", ["package.zip", "package.tar.gz"])
+def test_what_is_about_a_whole_file_names_that_file(scene: Scene, name: str) -> None:
+    write = scene.zip if name.endswith(".zip") else scene.tar
+    whole = write(skill("demo"), name).read_bytes()
+    look = scene.look(scene.raw(whole[:-9], name))
+    assert look.found("archive-unreadable")["path"] == name
+    assert look.report["source"]["kind"] == ("zip" if name.endswith(".zip") else "tar")
+
+
 def test_files_arrive_whole_and_byte_for_byte(scene: Scene) -> None:
     """Whatever their bytes are, from every kind of source with one digest."""
     files = skill("demo") | {

@@ -35,6 +35,8 @@ def exactly(scene: Scene, source: Path, name: str, value: int, *options: str) ->
     assert (facts["profile"], facts["limit"], facts["max"]) == (profile, limit, value - 1)
     assert facts["used"] > facts["max"]
     assert facts["unit"]
+    assert finding["path"].strip("./")
+    assert "!/" not in finding["path"].partition("!/")[2]
     assert f"--budget {name}=" in finding["message"]
     return facts
 
@@ -62,6 +64,11 @@ def test_limits_of_one_skill(scene: Scene, kind: str, limit: str, value: int, ov
     source = KINDS[kind](scene, wrapped)
     facts = exactly(scene, source, f"skill.{limit}", value)
     assert facts["used"] == over
+
+
+@kinds
+def test_a_skill_without_a_folder_is_named_all_the_same(scene: Scene, kind: str) -> None:
+    exactly(scene, KINDS[kind](scene, SKILL), "skill.files", len(SKILL))
 
 
 def test_one_skill_over_a_limit_does_not_touch_the_others(scene: Scene) -> None:

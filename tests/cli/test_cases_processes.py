@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import signal
+import sys
 from pathlib import Path
 
 import pytest
 
+from importer import Request, Session, Settings, preview
 from tests.builders.archives import zip_bytes
 from tests.builders.packages import below, skill, skill_md, specialist
 from tests.builders.trees import Run, make_tree
@@ -170,3 +174,44 @@ def test_a_bundle_of_many_bytes_that_nobody_selects(folder: Path) -> None:
     assert peak < PEAK
     rows = {(u["profile"], u["limit"]): u["used"] for u in json.loads(done.out)["budgets"]}
     assert rows["bundle", "bytes"] == sum(map(len, skill("demo").values()))
+
+
+KILLED_ONCE_HELD = """
+import os, signal, sys
+from importer import fs
+from importer.cli import main
+held = False
+def observer(operation, path, other):
+    global held
+    if held:
+        os.kill(os.getpid(), signal.SIGKILL)
+    held = (operation, path) == ("record", "hold")
+fs.observer = observer
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_an_install_that_is_killed_leaves_nothing_for_its_ten_minutes(folder: Path) -> None:
+    """Nobody was told its token; a preview's own stays, since somebody was."""
+    source = make_tree(folder / "demo", skill("demo"))
+    assert child(folder, "install", source, "--yes", code=KILLED_ONCE_HELD).status == -signal.SIGKILL
+    staging = folder / "library/.importer/staging"
+    assert len(list(staging.iterdir())) == 1
+    assert child(folder, "list").status == 0
+    assert list(staging.iterdir()) == []
+    token = json.loads(child(folder, "preview", source, "--json").out)["token"]
+    assert child(folder, "list").status == 0
+    assert child(folder, "install", token).status == 0
+    assert list(staging.iterdir()) == []
+
+
+def test_a_session_keeps_no_descriptor_of_a_preview(folder: Path) -> None:
+    """A host application makes thousands of them."""
+    source = make_tree(folder / "demo", skill("demo"))
+    counts = []
+    with Session(Settings(library=folder / "library")) as session:
+        for _ in range(3):
+            assert preview(session, Request(source=str(source))).installable
+            counts.append(len(os.listdir("/dev/fd")))
+    assert len(set(counts)) == 1

@@ -125,8 +125,8 @@ def test_a_terminal_that_cannot_show_a_letter_gets_its_escape(tmp_path: Path, en
     assert list((folder / "home").iterdir()) == list((folder / "temporary").iterdir()) == []
 
 
-def on_a_terminal(folder: Path, *words: str, **changes: str) -> str:
-    """Run the command with a terminal on stdout and stderr; return what it showed."""
+def on_a_terminal(folder: Path, *words: str, answers: str = "", status: int = 0, **changes: str) -> str:
+    """Run the command with a terminal on stdout and stderr, and on stdin for answers; return what it showed."""
     main_end, child_end = pty.openpty()
     try:
         process = subprocess.Popen(
@@ -135,10 +135,11 @@ def on_a_terminal(folder: Path, *words: str, **changes: str) -> str:
             if "TERM" not in changes
             else surroundings(folder, COLUMNS="80", **changes),
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            stdin=child_end if answers else subprocess.DEVNULL,
             stdout=child_end,
             stderr=child_end,
         )
+        os.write(main_end, answers.encode())
     finally:
         os.close(child_end)
     shown = b""
@@ -148,8 +149,30 @@ def on_a_terminal(folder: Path, *words: str, **changes: str) -> str:
                 shown += data
         except OSError:
             pass  # Linux ends a terminal with EIO once its last writer is gone.
-    assert process.wait(60) == 0
+    assert process.wait(60) == status
     return shown.decode()
+
+
+def test_questions_are_answered_on_a_terminal(tmp_path: Path) -> None:
+    """A no is no consent: exit 4, nothing changed. What --yes never answers is asked one by one."""
+    folder = folders(tmp_path)
+    installed = folder / "library/skills/demo/SKILL.md"
+    text = on_a_terminal(folder, "install", "./demo", answers="n\n", status=4)
+    assert "nothing was installed: the answer was no" in text
+    assert not installed.exists()
+    assert list((folder / "library/.importer/staging").iterdir()) == []
+    on_a_terminal(folder, "install", "./demo", answers="y\n")
+    before = installed.read_bytes()
+    (folder / "demo/SKILL.md").write_bytes(before + b"More.\n")
+    for answers in ("s\n", "t\nn\n", "k\nn\n"):
+        on_a_terminal(folder, "install", "./demo", answers=answers, status=4)
+    assert installed.read_bytes() == before
+    on_a_terminal(folder, "install", "./demo", answers="t\ny\n")
+    assert installed.read_bytes() == before + b"More.\n"
+    assert "nothing was removed" in on_a_terminal(folder, "remove", "skill", "demo", answers="n\n", status=4)
+    assert installed.exists()
+    on_a_terminal(folder, "remove", "skill", "demo", answers="y\n")
+    assert not installed.exists()
 
 
 def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_file_that_is_torn_at_any_place_is_refused() -> None:
 
     known: dict[str, int | bytes] = {"packed": 8, "size": len(A.content)}
     sealed = replace(A, name=b"sealed", method=12, packed=b"whatever", streamed=True, local=known)
-    data = archive([sealed, A, replace(B, streamed=True, local_extra=b"\x55\x54\0\0")], end64={})
+    data = archive([sealed, A, replace(B, streamed=True, local_extra=b"\xfe\xca\0\0")], end64={})
     limits = budgets()
     directory = data.index(b"PK\x01\x02")
     for stop in (directory, len(data)):

@@ -184,8 +184,11 @@ def test_zip64_record_and_end_record_that_differ(field: str) -> None:
     plain = archive([A, B])
     here, entries, size, offset = struct.unpack_from("<HHII", plain, len(plain) - 14)
     true = {"here": here, "entries": entries, "size": size, "offset": offset, "disk": 0, "directory_disk": 0}
-    assert read(archive([A, B], end64={}, end={field: true[field]})).names == ["a.txt", "b.txt"]
-    refused(archive([A, B], end64={}, end={field: true[field] + 1}), says="the Zip64 record")
+    honest: dict[str, int | bytes] = {field: true[field]}
+    if field in {"here", "entries"}:
+        honest = {"here": here, "entries": entries}
+    assert read(archive([A, B], end64={}, end=honest)).names == ["a.txt", "b.txt"]
+    refused(archive([A, B], end64={}, end={**honest, field: true[field] + 1}), says="the Zip64 record")
 
 
 @pytest.mark.parametrize("field", ["here", "entries", "size", "offset", "disk", "directory_disk"])
@@ -236,7 +239,10 @@ def test_a_hidden_zip64_record_before_the_end_record(flags: int) -> None:
     ):
         wide = MARK32 if field in {"size", "offset"} else MARK16
         end[field] = wide if flags >> bit & 1 else true
-    assert read(archive([A, B], end64={}, end=end)).names == ["a.txt", "b.txt"]
+    if (end["here"] == MARK16) == (end["entries"] == MARK16):
+        assert read(archive([A, B], end64={}, end=end)).names == ["a.txt", "b.txt"]
+    else:
+        refused(archive([A, B], end64={}, end=end), says="one of its two counts only")
     lie = {"entries": 1, "here": 1, "size": size - len(B.central_record(0))}
     refused(archive([A, B], end64=lie, end=end))
 

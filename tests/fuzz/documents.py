@@ -102,14 +102,12 @@ def feed_skill(data: bytes, _scratch: Path, /) -> str:
 
 
 def feed_role(data: bytes, _scratch: Path, /) -> str:
-    """Read the two documents of a Specialist package, each beside an honest other."""
-    words: list[str] = []
-    for pair in ((data, ROLES[0]), (ROLES[1], data)):
-        reading = read_specialist(*pair)
-        word = _words(reading.diagnostics)
-        assert (reading.document is None) == (word == "refused")
-        words.append(word)
-    return "/".join(words)
+    """Read either document of a Specialist package beside an honest other."""
+    pair = (data, ROLES[0]) if b"schema_version" in data else (ROLES[1], data)
+    reading = read_specialist(*pair)
+    word = _words(reading.diagnostics)
+    assert (reading.document is None) == (word == "refused")
+    return word
 
 
 def feed_connectors(data: bytes, _scratch: Path, /) -> str:
@@ -124,7 +122,7 @@ def feed_connectors(data: bytes, _scratch: Path, /) -> str:
             assert read_template(candidate.template).name == candidate.name
         assert name_fault(candidate.name) == ""
         assert json.loads(candidate.template)["name"] == asdict(candidate)["name"]
-    return f"{word} {reading.kind}"
+    return word if reading.candidates else "refused"
 
 
 TARGETS = tuple(

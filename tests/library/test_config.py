@@ -96,5 +96,5 @@ def test_what_is_no_text_or_too_much_is_said(tmp_path: Path) -> None:
             read_config(str(path))
     path.unlink()
     path.mkdir()
-    with pytest.raises(OSError, match=str(path)):
+    with pytest.raises(Rejected, match="is a folder"):
         read_config(str(path))

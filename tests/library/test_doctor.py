@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from importer.diagnostics import Rejected
 from importer.library import Library, LibraryError
 from importer.library.doctor import Examined
 from tests.library.killing import killed_at, operations
@@ -291,6 +292,25 @@ def test_a_faulty_configuration_is_said_by_the_doctor(quick: Path) -> None:
     (root / ".importer/config.toml").write_text("[host]\nskils = {}\n[budgets.skill]\nfiles = 0\nlines = 3\n")
     found = _doctor(root)
     assert (_codes(found), found.attention) == (["config-invalid"] * 3, True)
+
+
+@pytest.mark.parametrize("content", [b"[[host", b"\xff\xfe", None], ids=["no TOML", "no UTF-8", "a folder"])
+def test_a_configuration_that_nothing_can_be_read_of_is_moved_away(quick: Path, content: bytes | None) -> None:
+    root = _furnished(quick)
+    config = root / ".importer/config.toml"
+    if content is None:
+        config.mkdir()
+    else:
+        config.write_bytes(content)
+    with pytest.raises(Rejected, match="importer doctor"), Library.open(root) as library:
+        library.snapshot(skills=["a"])
+    found = _doctor(root)
+    assert (_codes(found), found.attention) == (["doctor-moved"], True)
+    moved = next((root / ".importer/trash").glob("doctor-*/config.toml"))
+    assert content is None or moved.read_bytes() == content
+    assert not config.exists()
+    assert not _doctor(root).attention
+    install(root, {"z": skill("z")})
 
 
 def test_a_recovery_that_fails_is_said_and_read_past(quick: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import resource
 import subprocess
@@ -31,6 +32,9 @@ def _fails(action: Callable[[], object]) -> DiskError:
 
 
 def _as_nobody(action: Callable[[], None]) -> int:
+    # Loaded here: Python's own library may lie where an ordinary user cannot look.
+    importlib.import_module("concurrent.futures.thread")
+
     def run() -> None:
         os.setgroups([])
         os.setgid(NOBODY)

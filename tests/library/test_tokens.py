@@ -185,6 +185,20 @@ def test_what_a_dead_preview_left_is_swept_and_a_living_one_is_not(quick: Path) 
     living.discard()
 
 
+def test_what_only_a_dead_process_could_install_is_swept_with_its_candidate(quick: Path) -> None:
+    with Library.open(quick) as library:
+        staging = library.new_staging(private=True)
+        package = staged_package(staging, {"a": skill("a")})
+        plan = planned(library, package, Choices())
+        token = library.hold(staging, plan, origin=ORIGIN, choices=Choices()).token
+        with Library.open(quick) as other:
+            assert staging.id in os.listdir(quick / ".importer/staging")
+            assert other.claim(token).changed() == ()
+        staging.release()
+    with Library.open(quick):
+        assert os.listdir(quick / ".importer/staging") == []
+
+
 def test_the_record_of_candidates_holds_no_token(quick: Path) -> None:
     token = _hold(quick)
     with sqlite3.connect(quick / ".importer/library.db") as connection:

@@ -57,14 +57,19 @@ def test_a_budget_is_said_with_the_flag_that_changes_it() -> None:
 
 
 def test_a_report_has_an_end_and_errors_stay() -> None:
-    many = [info("a", "x")] * MAX_FINDINGS + [error("b", "y")]
+    many = [info("a", f"{number}") for number in range(MAX_FINDINGS)] + [error("b", "y")]
     kept = capped(many)
     assert len(kept) == MAX_FINDINGS + 1
     assert [one.code for one in kept if one.severity is Severity.ERROR] == ["b"]
     assert kept[-1].code == "diagnostics-capped"
     assert kept[-1].facts["count"] == 1
     assert capped(many[:3]) == tuple(many[:3])
-    assert capped([warning("a", "x")] * MAX_FINDINGS)[-1].code == "a"
+    assert capped(many[1:]) == tuple(many[1:])
+
+
+def test_a_finding_is_said_once() -> None:
+    pair = [error("a", "x", "p", 1), error("a", "x", "p", 2)]
+    assert capped([*pair, *pair, warning("a", "x", "p", 1)]) == (*pair, warning("a", "x", "p", 1))
 
 
 def test_a_refusal_carries_everything() -> None:

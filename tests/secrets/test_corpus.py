@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from importer.secrets import Finding, Level, scan_command_line, scan_url
-from tests.secrets import corpus, holdout
+from tests.secrets import corpus, holdout, second
 from tests.secrets.corpus import Entry
 
 
@@ -26,7 +26,7 @@ def count(entries: list[Entry]) -> dict[str, int]:
 def test_corpora_are_large_enough_and_without_repeats() -> None:
     assert len(corpus.CLEAN) >= 40
     assert len(corpus.LEAKING) >= 60
-    for entries in (corpus.CLEAN, corpus.LEAKING, holdout.CLEAN, holdout.LEAKING):
+    for entries in (corpus.CLEAN, corpus.LEAKING, holdout.CLEAN, holdout.LEAKING, second.CLEAN, second.LEAKING):
         assert len({entry.id for entry in entries}) == len(entries)
 
 
@@ -39,6 +39,12 @@ def test_numbers_of_the_holdout() -> None:
     """Before its lessons were taken: clean 1 certain of 24; leaking 27 certain, 3 likely, 2 missed of 32."""
     assert count(holdout.CLEAN) == {"certain": 0, "likely": 0, "passes": 24}
     assert count(holdout.LEAKING) == {"certain": 29, "likely": 2, "passes": 1}
+
+
+def test_numbers_of_the_second_holdout() -> None:
+    """Before its lessons were taken: clean 1 likely of 92; leaking 112 certain, 4 likely, 3 missed of 119."""
+    assert count(second.CLEAN) == {"certain": 0, "likely": 0, "passes": 92}
+    assert count(second.LEAKING) == {"certain": 113, "likely": 5, "passes": 1}
 
 
 @pytest.mark.parametrize("entry", [*corpus.LEAKING, *holdout.LEAKING], ids=lambda entry: entry.id)

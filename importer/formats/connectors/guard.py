@@ -83,8 +83,10 @@ def _search(draft: Draft) -> list[Finding]:
 def _ask(each: Finding, draft: Draft, report: Report, allowed: frozenset[str], asks: list[str]) -> None:
     which = str(each.index) if each.index is not None else each.field
     option = f"{draft.name}:{which}"
-    if option in allowed:
-        report.info("connector-arg-allowed", each.field, f"kept, as --allow-arg vouches for it ({each.told()})")
+    vouched = next((name for name in (option, f"{draft.stated_name}:{which}") if name in allowed), "")
+    if vouched:
+        said = f"kept, as --allow-arg vouches for it ({each.told()})"
+        report.info("connector-arg-allowed", each.field, said, option=vouched)
         return
     asks.append(each.field)
     report.warn(
