@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 MAX_DEPTH = 64
+MAX_VALUES = 100_000
+"""Values of one document that are kept in memory, each with its place: some 35 MB at most."""
+MAX_COMMENTS = 20_000
+"""Comments of one document, and trailing commas of one: their places are kept too."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 # Possessive: nothing is tried twice, and the reader keeps no trail that grows with the text.
@@ -32,6 +37,10 @@ class JsonFault(ValueError):
         super().__init__(f"line {self.line}, column {self.column}: {what}")
 
 
+class TooManyValues(JsonFault):
+    """More than MAX_VALUES values: `parse` with `within` reads the document all the same."""
+
+
 @dataclass(slots=True)
 class Node:
     """One value with its span `[start, end)` in characters of the text."""
@@ -43,6 +52,8 @@ class Node:
     """For an object: its members in order."""
     items: list[Node] | None = None
     """For an array: its items in order."""
+    raw: str | None = None
+    """For an object or array whose inside was checked and not kept: its text. `members` or `items` is empty then."""
 
     def get(self, key: str) -> Node | None:
         """Return the value of one member of an object, or None."""
@@ -52,7 +63,9 @@ class Node:
         return None
 
     def plain(self) -> Plain:
-        """Return the value as plain Python."""
+        """Return the value as plain Python; what was not kept as its text."""
+        if self.raw is not None:
+            return self.raw
         if self.members is not None:
             return {member.key: member.value.plain() for member in self.members}
         if self.items is not None:
@@ -86,18 +99,23 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
 
-def parse(text: str, *, comments: bool = False, trailing_commas: bool = False) -> Document:
+def parse(
+    text: str, *, comments: bool = False, trailing_commas: bool = False, within: Collection[str] | None = None
+) -> Document:
     """Parse a whole document. The text has no byte order mark any more.
 
     Args:
         text: the document.
         comments: whether `//` and `/* */` are taken (and remembered) instead of refused.
         trailing_commas: the same for a comma before a closing bracket.
+        within: names of the members of the root whose inside is wanted; that of others is checked, and only its text is
+            kept (`Node.raw`). None keeps everything.
 
     Raises:
         JsonFault: bad syntax, a duplicate key, a lone surrogate, deeper than 64 levels, or text after the value.
+        TooManyValues: more than MAX_VALUES values would be kept.
     """
-    reader = _Reader(text, comments, trailing_commas)
+    reader = _Reader(text, comments, trailing_commas, within)
     start = reader.space(0)
     node = reader.value(start, 0)
     end = reader.space(node.end)
@@ -106,13 +124,28 @@ def parse(text: str, *, comments: bool = False, trailing_commas: bool = False) -
     return Document(text, node, reader.comments_at, reader.commas_at)
 
 
+def parse_config(text: str, within: Collection[str]) -> Document:
+    """Parse a configuration with comments and trailing commas; one of very many values is kept only `within` these.
+
+    Raises:
+        JsonFault: as `parse`.
+    """
+    try:
+        return parse(text, comments=True, trailing_commas=True)
+    except TooManyValues:
+        return parse(text, comments=True, trailing_commas=True, within=within)
+
+
 class _Reader:
-    def __init__(self, text: str, comments: bool, trailing_commas: bool) -> None:
+    def __init__(self, text: str, comments: bool, trailing_commas: bool, within: Collection[str] | None) -> None:
         self.text = text
         self.take_comments = comments
         self.take_commas = trailing_commas
         self.comments_at: list[int] = []
         self.commas_at: list[int] = []
+        self.within = within
+        self.keeps = True
+        self.kept = 0
 
     def space(self, at: int) -> int:
         while True:
@@ -123,6 +156,8 @@ class _Reader:
             comment = _COMMENT.match(self.text, at)
             if comment is None or not self.take_comments:
                 raise JsonFault("a comment is not allowed here" if comment else "unexpected '/'", self.text, at)
+            if len(self.comments_at) == MAX_COMMENTS:
+                raise JsonFault(f"more than {MAX_COMMENTS:,} comments", self.text, at)
             self.comments_at.append(at)
             at = comment.end()
 
@@ -137,7 +172,7 @@ class _Reader:
         if head == '"':
             string, end = self.string(at)
             return Node(at, end, string)
-        for word, meaning in _WORDS.items():
+        for word, meaning in _WORDS.items() if head in "tfn" else ():
             if self.text.startswith(word, at):
                 return Node(at, at + len(word), meaning)
         number = _NUMBER.match(self.text, at)
@@ -174,11 +209,24 @@ class _Reader:
             at = self.space(key_end)
             if not self.text.startswith(":", at):
                 raise JsonFault("expected ':' after a key", self.text, at)
+            if depth == 0 and self.within is not None:
+                self.keeps = key in self.within
             value = self.value(self.space(at + 1), depth + 1)
-            members.append(Member(key, key_start, key_end, value))
+            if depth == 0:
+                if not self.keeps and (value.members is not None or value.items is not None):
+                    value.raw = self.text[value.start : value.end]
+                self.keeps = True
+            if self.keeps:
+                self.count(key_start)
+                members.append(Member(key, key_start, key_end, value))
             at = self.after(value.end, "}")
         node.end = at + 1
         return node
+
+    def count(self, at: int) -> None:
+        self.kept += 1
+        if self.kept > MAX_VALUES:
+            raise TooManyValues(f"more than {MAX_VALUES:,} values", self.text, at)
 
     def array(self, at: int, depth: int) -> Node:
         items: list[Node] = []
@@ -186,7 +234,9 @@ class _Reader:
         at = self.space(at + 1)
         while not self.text.startswith("]", at):
             value = self.value(at, depth + 1)
-            items.append(value)
+            if self.keeps:
+                self.count(value.start)
+                items.append(value)
             at = self.after(value.end, "]")
         node.end = at + 1
         return node
@@ -199,6 +249,8 @@ class _Reader:
             if self.text.startswith(closing, at):
                 if not self.take_commas:
                     raise JsonFault("a trailing comma is not allowed here", self.text, comma)
+                if len(self.commas_at) == MAX_COMMENTS:
+                    raise JsonFault(f"more than {MAX_COMMENTS:,} trailing commas", self.text, comma)
                 self.commas_at.append(comma)
             return at
         if not self.text.startswith(closing, at):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from importer.exporters import MergeResult, Rendered
     from importer.model import ConnectorTemplate
 
-MAX_CONFIG = 64 * 1024 * 1024
+MAX_CONFIG = 16 * 1024 * 1024
 MERGE_ATTEMPTS = 5
 BACKUP = ".importer-backup"
 
@@ -149,11 +149,13 @@ def check_client(client_id: str, file: str | None) -> tuple[Report, Status]:
         data = _read(place)
     except OSError as problem:
         raise machine_error(problem, "reading the configuration") from problem
+    except Rejected as rejected:
+        raise refused(rejected, "nothing was checked") from None
     if data is None:
         raise ImporterError(
             "client-config-missing",
-            f"there is no {shown(place, 400)}: {client.title} has no configuration there; name the file: importer doctor "
-            f"--client {client.id} FILE",
+            f"there is no {shown(place, 400)}: {client.title} has no configuration there; name the file: "
+            f"importer doctor --client {client.id} FILE",
             Status.FAILED,
             path=place,
         )

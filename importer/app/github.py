@@ -6,7 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from importer.app.errors import ImporterError, Status
 from importer.app.opening import Opened
+from importer.diagnostics import Rejected
 from importer.extract.tar_stream import stream_tar_gz
 from importer.library.cache import DiskCache
 from importer.model import Origin
@@ -14,6 +16,8 @@ from importer.sources.github import GitHubSettings, gh_token, open_github
 from importer.sources.reference import recorded_ref
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from importer.app.found import Meters
     from importer.app.request import RecordedSource, Request
     from importer.app.session import Session
@@ -52,19 +56,27 @@ def open_repository(
     """Resolve a reference to one commit and open what is there.
 
     Raises:
-        Rejected: every `github-*` code but those about a single file.
+        ImporterError: USAGE where `--ref` is no ref, or contradicts the reference.
+        Rejected: every other `github-*` code but those about a single file.
         BudgetExceeded: too many requests.
     """
-    container: GitHubContainer = open_github(
-        reference,
-        ref_option=request.ref,
-        settings=github_settings(session, no_cache=request.no_cache),
-        github_meter=meters.github,
-        bundle_meter=meters.bundle,
-        open_tar=partial(stream_tar_gz, archive=meters.archive),
-        progress=session.settings.progress,
-        expect_repository_id=expect_repository_id,
-    )
+    try:
+        container: GitHubContainer = open_github(
+            reference,
+            ref_option=request.ref,
+            settings=github_settings(session, no_cache=request.no_cache),
+            github_meter=meters.github,
+            bundle_meter=meters.bundle,
+            open_tar=partial(stream_tar_gz, archive=meters.archive),
+            progress=session.settings.progress,
+            expect_repository_id=expect_repository_id,
+            choose_links=partial(links_of_interest, wanted=request.skills),
+        )
+    except Rejected as rejected:
+        first = rejected.diagnostics[0]
+        if first.code != "github-reference-invalid":
+            raise
+        raise ImporterError(first.code, first.message, Status.USAGE, rejected.diagnostics) from None
     path = container.resolved.get("path", "")
     label = path.rpartition("/")[2] or reference.repo
     opened = Opened(
@@ -74,3 +86,19 @@ def open_repository(
     )
     opened.stack.callback(container.close)
     return opened
+
+
+def links_of_interest(names: Collection[str], wanted: Collection[str]) -> Callable[[str], bool]:
+    """Say which links of a repository matter: where skills are chosen by their folders, only those inside of them.
+
+    One skill must not cost a request for every link of a large repository. Where a name is no folder's, or the
+    repository is a Specialist package, all matter: then every skill is looked at.
+    """
+    words = {word.removeprefix("skill:").rstrip("/") for word in wanted}
+    roots = {name.rpartition("/")[0] for name in names if name.rpartition("/")[2].lower() == "skill.md"}
+    found = {word: [root for root in roots if word in {root, root.rpartition("/")[2]}] for word in words}
+    packaged = any(name.rpartition("/")[2] == "specialist.json" for name in names)
+    if not words or packaged or not all(found.values()):
+        return lambda _name: True
+    inside = tuple(f"{root}/" for some in found.values() for root in some)
+    return lambda name: name.startswith(inside) or "/" in inside

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.results import Installation, sort_items
 from importer.diagnostics import Diagnostic, Severity, error, shown
+from importer.library.candidates import summary_of
 from importer.model import Choices, Reason
 from importer.planning.planner import plan as make_plan
 
@@ -239,19 +240,17 @@ def _stale(what: str) -> ImporterError:
     )
 
 
-def _difference(before: Mapping[str, tuple[str, str]], now: Plan) -> str:
-    """Name the items whose disposition changed, as far as that is what changed."""
-    after = {f"skill {s.candidate.name}": (s.disposition.value, s.reason.value) for s in now.skills}
-    after |= {f"connector {c.candidate.name}": (c.disposition.value, c.reason.value) for c in now.connectors}
-    if now.specialist is not None:
-        chosen = now.specialist
-        after[f"specialist {chosen.candidate.id}"] = (chosen.disposition.value, chosen.reason.value)
+def _difference(before: Mapping[str, tuple[str, ...]], now: Plan) -> str:
+    """Name the items that are planned otherwise, or are otherwise on the disk, as far as that is what changed."""
+    after = summary_of(now)
     moved = [
-        f"{shown(name)} was {'/'.join(before[name])} and is now {'/'.join(after[name])}"
+        f"{shown(name)} was {'/'.join(before[name][:2])} and is now {'/'.join(after[name][:2])}"
+        if before[name][:2] != after[name][:2]
+        else f"the installed {shown(name)} was changed since the preview"
         for name in before
         if name in after and before[name] != after[name]
     ]
-    return "; ".join(moved[:3]) or "something installed was changed since the preview"
+    return "; ".join(moved[:3]) or "something that the preview showed was changed since"
 
 
 def _undecided(plan: Plan | None, selection: tuple[str, ...], diagnostics: tuple[Diagnostic, ...]) -> ImporterError:

@@ -243,45 +243,45 @@ def _documents(held: Held, meters: Meters) -> list[tuple[str, bytes]]:
 def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str, bytes]], label: str) -> ReadPackage:
     from importer.formats.connectors.reading import read_connectors
 
-    candidates: list[ConnectorCandidate] = []
+    offered: dict[str, list[tuple[str, ConnectorCandidate]]] = {}
     left_out: list[LeftOut] = []
     found: list[Diagnostic] = []
-    for name, data in documents:
+    missing: list[Diagnostic] = []
+    for document, data in documents:
         reading = read_connectors(
             data,
-            label=name,
+            label=document,
             meter=meters.connector,
             wanted=request.connectors,
             allowed=request.choices.allowed,
         )
-        candidates += reading.candidates
+        for candidate in reading.candidates:
+            offered.setdefault(candidate.name, []).append((document, candidate))
         left_out += reading.left_out
-        found += reading.diagnostics
+        found += [d for d in reading.diagnostics if d.code != "connector-not-found"]
+        missing += [d for d in reading.diagnostics if d.code == "connector-not-found"]
+    found += _in_none(missing, len(documents))
     named = {item.name for item in left_out}
     fatal = [d for d in found if d.severity is Severity.ERROR and d.facts.get("connector") not in named]
-    if not candidates and not left_out and not fatal:
+    if not offered and not left_out and not fatal:
         looked = "a connector template, or a client's configuration with mcpServers, servers or context_servers"
         fatal = [error("package-unrecognised", f"{shown(label)} is JSON, and no connectors: looked for {looked}")]
         found += fatal
     found += _unused(request.choices.allowed, found)
-    names: dict[str, int] = {}
-    for candidate in candidates:
-        names[candidate.name] = names.get(candidate.name, 0) + 1
-    twice = [name for name, count in names.items() if count > 1]
-    for name in twice:
-        clash = error(
-            "connector-name-collision",
-            f"two connectors of this package are called {shown(name)}; choose one document, or rename one",
-            connector=name,
-        )
-        found.append(clash)
+    candidates: list[ConnectorCandidate] = []
+    for name, each in offered.items():
+        alike = len({candidate.digest for _, candidate in each}) == 1
+        found += _told_twice(name, [document for document, _ in each], alike=alike)
+        if alike:
+            candidates.append(each[0][1])
+            continue
         left_out.append(
             LeftOut(kind="connector", name=name, root=label, reason="clash", codes=("connector-name-collision",))
         )
     return ReadPackage(
         package=Package(
             kind="connectors",
-            connectors=tuple(c for c in candidates if c.name not in twice),
+            connectors=tuple(candidates),
             left_out=tuple(left_out),
         ),
         about={"kind": "connectors", "name": label},
@@ -289,6 +289,25 @@ def _connectors(request: Request, meters: Meters, documents: Sequence[tuple[str,
         fatal=tuple(fatal),
         faulty=_faulty(left_out),
     )
+
+
+def _in_none(missing: Sequence[Diagnostic], documents: int) -> list[Diagnostic]:
+    """Return what --connector asked for and no document has, each name once."""
+    by_name: dict[object, list[Diagnostic]] = {}
+    for diagnostic in missing:
+        by_name.setdefault(diagnostic.facts.get("name"), []).append(diagnostic)
+    return [same[0] for same in by_name.values() if len(same) == documents]
+
+
+def _told_twice(name: str, documents: Sequence[str], *, alike: bool) -> list[Diagnostic]:
+    """Say that several documents of a package have a connector of one name."""
+    if len(documents) == 1:
+        return []
+    where = ", ".join(shown(document, 100) for document in documents[:8])
+    if alike:
+        return [info("connector-duplicate", f"{shown(name)} is the same in {where}; it is taken once", connector=name)]
+    message = f"{shown(name)} is another connector in each of {where}; preview one of the files by itself"
+    return [error("connector-name-collision", message, connector=name)]
 
 
 def _unused(allowed: frozenset[str], found: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from budgets import BudgetExceeded, Meter
 from importer.app.found import Found, Held, Meters
 from importer.app.nested import open_nested
-from importer.diagnostics import Diagnostic, Rejected, error, info, shown
+from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown
 from importer.digests import tree_digest
 from importer.entries import admit, as_warning, copied_links
 from importer.formats.layout import recognise
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from importer.app.opening import Opened
     from importer.app.request import Request
-    from importer.model import Entry, FileRecord
+    from importer.model import Entry, Fault, FileRecord
     from importer.ports import Container, Progress
     from importer.staging import StagedFolder
 
@@ -74,7 +74,7 @@ class PackageReader:
             self._read_documents([item for item in found if not item.asked_for], opened.label)
         for held in every:
             self.diagnostics += _prefixed(held.layout.notes, held.prefix)
-            self.diagnostics += _prefixed([as_warning(f.diagnostic) for f in held.layout.faults], held.prefix)
+            self.diagnostics += _prefixed(_loose(held.layout.faults), held.prefix)
         chosen = self._select(found)
         if self.selection_needed:
             return ()
@@ -363,6 +363,12 @@ class PackageReader:
     def _folder(self) -> str:
         self._folders += 1
         return f"s{self._folders}"
+
+
+def _loose(faults: Sequence[Fault]) -> list[Diagnostic]:
+    """Return what is wrong outside of every skill, each thing once; what was not even looked at is only a note."""
+    each = {id(fault.diagnostic): as_warning(fault.diagnostic) for fault in faults}.values()
+    return [replace(d, severity=Severity.INFO) if d.code == "github-link-unread" else d for d in each]
 
 
 def _prefixed(found: Sequence[Diagnostic], prefix: str) -> list[Diagnostic]:

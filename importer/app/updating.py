@@ -13,7 +13,7 @@ from importer.app.inventory import place_in_source
 from importer.app.previewing import preview
 from importer.app.request import RecordedSource, Request
 from importer.app.results import Report, diagnostic_json
-from importer.diagnostics import Diagnostic, Rejected, budget_error, info, shown
+from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, info, shown
 from importer.model import Choices
 from importer.sources.github.updates import Recorded, Upstream, check_updates
 
@@ -72,8 +72,7 @@ def outdated_report(found: Sequence[Standing]) -> Report:
     notes: list[Diagnostic] = []
     for one in found:
         upstream = one.upstream
-        if upstream is not None and upstream.diagnostic is not None:
-            notes.append(upstream.diagnostic)
+        notes += _said(upstream)
         items.append(
             {
                 "kind": one.kind,
@@ -88,7 +87,20 @@ def outdated_report(found: Sequence[Standing]) -> Report:
                 "source": one.origin,
             }
         )
-    return {"schema": "importer/outdated/1", "items": items, "diagnostics": [diagnostic_json(d) for d in notes]}
+    return {
+        "schema": "importer/outdated/1",
+        "items": items,
+        "diagnostics": [diagnostic_json(d) for d in _each_once(notes)],
+    }
+
+
+def _said(upstream: Upstream | None) -> list[Diagnostic]:
+    return [d for d in (upstream.renamed, upstream.diagnostic) if d is not None] if upstream is not None else []
+
+
+def _each_once(notes: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Keep one of each: skills of one repository say the same of it."""
+    return tuple({(d.code, d.message): d for d in notes}.values())
 
 
 def preview_updates(
@@ -99,14 +111,15 @@ def preview_updates(
     What nobody edited is proposed as `replace`, reason `update`; what was edited is a conflict.
 
     Raises:
-        ImporterError: as `standings` and `preview`.
+        ImporterError: as `standings` and `preview`; or there is nothing to preview, because nothing could be learnt.
     """
     found = standings(session, names, no_cache=no_cache)
     groups: dict[RecordedSource, list[Standing]] = {}
     notes: list[Diagnostic] = []
     for one in found:
+        notes += _said(one.upstream)
         if one.source is None or one.upstream is None:
-            if names:
+            if names and one.upstream is None:
                 notes.append(
                     info(
                         "update-source-local",
@@ -117,8 +130,10 @@ def preview_updates(
                 )
         elif one.upstream.outdated or names:
             groups.setdefault(one.source, []).append(one)
-        if one.upstream is not None and one.upstream.diagnostic is not None:
-            notes.append(one.upstream.diagnostic)
+    notes = list(_each_once(notes))
+    faults = [d for d in notes if d.severity is Severity.ERROR]
+    if faults and not groups:
+        raise ImporterError(faults[0].code, faults[0].message, Status.FAILED, notes)
     previews: list[Preview] = []
     for source, members in groups.items():
         whole = any(one.kind == "specialist" for one in members)

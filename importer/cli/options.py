@@ -64,7 +64,11 @@ _SELECTION: tuple[Callable[[Any], Any], ...] = (
     click.option("--confirm-overwrite", is_flag=True, help="Agree to what is replaced; it goes to the trash."),
     click.option("--keep-going", is_flag=True, help="Go past faulty items of a package, and name them."),
     click.option(
-        "--allow-arg", "allowed", multiple=True, metavar="CONNECTOR:INDEX", help="args[INDEX], counted from 0, is no secret."
+        "--allow-arg",
+        "allowed",
+        multiple=True,
+        metavar="CONNECTOR:INDEX",
+        help="args[INDEX], counted from 0, is no secret. Repeatable.",
     ),
     click.option("--name-encoding", metavar="CODEC", help="Code page of names without the UTF-8 flag, such as gbk."),
     click.option("--no-cache", is_flag=True, help="Ask GitHub anew."),

@@ -10,7 +10,7 @@ from importer.cli.console import Console
 from importer.cli.human import diagnostic_lines
 from importer.cli.options import budget_option, common, parse_choices
 from importer.cli.progress import clear_progress
-from importer.diagnostics import shown
+from importer.diagnostics import Severity, shown
 
 if TYPE_CHECKING:
     from importer.app.results import Preview
@@ -97,7 +97,9 @@ def update(
             )
     else:
         _show(previews, found, console)
-    return max((int(p.status) for p in previews), default=int(Status.DONE), key=lambda s: (s == 3, s))
+    status = max((int(p.status) for p in previews), default=int(Status.DONE), key=lambda s: (s == 3, s))
+    unknown = any(d.severity is Severity.ERROR for d in notes)
+    return int(Status.FAILED) if unknown and status == Status.DONE else status
 
 
 def _show(previews: tuple[Preview, ...], found: list[Report], console: Console) -> None:

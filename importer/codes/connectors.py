@@ -18,6 +18,10 @@ CODES: dict[str, tuple[str, str]] = {
         "--allow-arg names an argument that nothing asks about.",
         "Take the CONNECTOR:INDEX that the preview prints, or leave the option out.",
     ),
+    "connector-duplicate": (
+        "Several documents of the package have the same connector; it was taken once.",
+        "Nothing.",
+    ),
     "connector-values-dropped": (
         "Environment variables or headers came with values. Their names are kept, no value is.",
         "Enter the values again where the connector is used, also those that are no secrets.",

@@ -99,6 +99,10 @@ CODES: dict[str, tuple[str, str]] = {
         "The path leads through a link of the repository, which was followed.",
         "Nothing.",
     ),
+    "github-link-unread": (
+        "Links outside of what --skill chose were not looked at: each would cost a request.",
+        "Nothing; for a skill that holds one, choose it by its folder: --skill ROOT/.",
+    ),
     "github-submodule": (
         "The path is a submodule: another repository.",
         "Name that repository instead.",

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from importer import jsontext
 from importer.diagnostics import Diagnostic, capped, error, info, shown, warning
 from importer.exporters.clients import CLIENTS, Client, Reach, Reads, Syntax, Unknown
+from importer.exporters.plugin_rules import server_faults
 from importer.exporters.texts import placeholders
 from importer.secrets import redacted
 
 BOM = b"\xef\xbb\xbf"
 _TOML_LINE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _ROOTS = frozenset(client.root for client in CLIENTS.values())
+LOOKED_INTO = frozenset({*_ROOTS, "inputs"})
+"""Keys of a configuration whose inside matters; that of others only has to stay as it is."""
 _URL_KEYS = frozenset({"url", "serverUrl", "httpUrl"})
 _MISREAD = frozenset(
     {"serverUrl", "httpUrl", "headers", "http_headers", "env_http_headers", "bearer_token_env_var", "env_vars", "cwd"}
@@ -26,7 +29,10 @@ _MISREAD = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parsed:
-    """A configuration as plain values, with the offsets that a message needs. `document` is None for TOML."""
+    """A configuration as plain values, with the offsets that a message needs. `document` is None for TOML.
+
+    In one of very many values, what lies outside `LOOKED_INTO` is its text.
+    """
 
     text: str
     root: Mapping[str, object] | None
@@ -74,7 +80,7 @@ def parse_config(data: bytes, client: Client) -> Parsed:
     if not text.strip(" \t\r\n"):
         return Parsed(text=text, root={}, document=None, bom=bom)
     try:
-        document = jsontext.parse(text, comments=True, trailing_commas=True)
+        document = jsontext.parse_config(text, LOOKED_INTO)
     except jsontext.JsonFault as fault:
         raise Unparsable(f"column {fault.column}: {shown(redacted(fault.what))}", fault.line) from None
     plain = document.root.plain()
@@ -182,6 +188,8 @@ def _server(name: str, server: object, client: Client, inputs: set[str]) -> Iter
     yield from _keys(told, path, server, client)
     yield from _values(told, path, server, client, all_of_it)
     yield from _expansion(told, path, server, client, inputs)
+    if client.closed:
+        yield from server_faults(told, path, server)
 
 
 def _transport(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from importer.diagnostics import shown
 from importer.exporters.texts import Json, toml_string
-from importer.jsontext import Document, Node, parse
+from importer.jsontext import Document, Node, parse_config
 
 HIDDEN_JSON = '"…"'
 HIDDEN_TOML = '"…"'
@@ -38,14 +38,19 @@ def strings(value: Json) -> Iterator[str]:
             yield from strings(item)
 
 
-def mask_json(text: str, visible: Collection[str]) -> str:
-    """Hide every string, number and comment of a document that parses, but for the strings in `visible`."""
-    document = parse(text, comments=True, trailing_commas=True)
+def mask_json(text: str, visible: Collection[str], within: Collection[str] = ()) -> str:
+    """Hide every string, number and comment of a document that parses, but for the strings in `visible`.
+
+    One of very many values is shown only `within` these keys.
+    """
+    document = parse_config(text, within)
     spans: list[tuple[int, int, str]] = []
     nodes: list[Node] = [document.root]
     while nodes:
         node = nodes.pop()
-        if node.members is not None:
+        if node.raw is not None:
+            spans.append((node.start, node.end, HIDDEN_JSON))
+        elif node.members is not None:
             nodes += (member.value for member in node.members)
         elif node.items is not None:
             nodes += node.items
@@ -57,8 +62,9 @@ def mask_json(text: str, visible: Collection[str]) -> str:
             spans.append((start, match.end(), "// …" if match.group().startswith("//") else "/* … */"))
     parts, at = list[str](), 0
     for start, end, new in sorted(spans):
-        parts += (text[at:start], new)
-        at = end
+        if start >= at:  # not a comment inside of what is hidden as a whole
+            parts += (text[at:start], new)
+            at = end
     return "".join((*parts, text[at:]))
 
 

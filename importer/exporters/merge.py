@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from importer import jsontext
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, shown, warning
-from importer.exporters.check import BOM, Parsed, Unparsable, check_config, parse_config
+from importer.exporters.check import BOM, LOOKED_INTO, Parsed, Unparsable, check_config, parse_config
 from importer.exporters.clients import Client, Reach, Reads, Secrets, Syntax
 from importer.exporters.edits import edit
 from importer.exporters.masking import diff, mask_json, mask_toml, strings
@@ -269,5 +269,5 @@ def _masked_diff(before: str, after: str, rendered: Rendered, client: Client, na
     visible |= {text for item in rendered.inputs for text in strings(item)}
     if client.syntax is Syntax.TOML:
         return diff(mask_toml(before, visible), mask_toml(after, visible), name or "config.toml")
-    old = mask_json(before, visible) if before.strip(" \t\r\n") else ""
-    return diff(old, mask_json(after, visible), name or "configuration")
+    old = mask_json(before, visible, LOOKED_INTO) if before.strip(" \t\r\n") else ""
+    return diff(old, mask_json(after, visible, LOOKED_INTO), name or "configuration")

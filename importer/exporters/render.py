@@ -14,13 +14,13 @@ from importer import jsontext
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, info, shown, warning
 from importer.exporters.check import check_config
 from importer.exporters.clients import Client, Secrets, Syntax
+from importer.exporters.plugin_rules import is_command, url_fault
 from importer.exporters.texts import Json, Server, json_text, placeholders, toml_table, variable
 from importer.model import ConnectorTemplate
 
 _NPX = frozenset({"npx", "npx.cmd"})
 _SHIMS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bunx"})
 _CMD_SPECIAL = re.compile(r"[&|<>^%!\"()\r\n]")
-_LOOPBACK = re.compile(r"http://(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?:[:/?]|$)", re.IGNORECASE)
 _TRANSPORTS = {"stdio": "stdio", "streamable_http": "streamable HTTP", "sse": "SSE"}
 
 
@@ -156,21 +156,12 @@ def _impossible(template: ConnectorTemplate, client: Client) -> Diagnostic | Non
         return _left_out(template, client, "export-transport-unsupported", f"cannot be given {what} in its file", way)
     if not client.closed:
         return None
-    if template.transport == "stdio" and not _plugin_command(template.command):
+    if template.transport == "stdio" and not is_command(template.command):
         bare = "takes only a bare name or ./… inside the plugin as a command"
         return _left_out(template, client, "export-command-unsupported", bare)
-    if template.url.startswith("http://") and not _LOOPBACK.match(template.url):
-        return _left_out(template, client, "export-url-unsupported", "takes plain http only to this machine")
-    if "#" in template.url:
-        return _left_out(template, client, "export-url-unsupported", "takes no URL with a fragment")
+    if template.url and (fault := url_fault(template.url)):
+        return _left_out(template, client, "export-url-unsupported", f"does not take its URL: {fault}")
     return None
-
-
-def _plugin_command(command: str) -> bool:
-    """Whether Agent Plugins 1.0.0 takes a command: one token, a bare name or a path inside the plugin."""
-    if re.search(r"[\s\\]", command) or not command:
-        return False
-    return "/" not in command or (command.startswith("./") and ".." not in command.split("/"))
 
 
 def _left_out(template: ConnectorTemplate, client: Client, code: str, why: str, way: str = "") -> Diagnostic:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from importer.library.record import Record
     from importer.library.removal import RemovalPlan
     from importer.library.stagings import Staging
-    from importer.model import FileRecord, Plan
+    from importer.model import FileRecord, Plan, PlannedConnector, PlannedSkill, PlannedSpecialist
 
 TOKEN_FORM = re.compile(r"imp_[A-Za-z0-9_-]{32}")
 TOKEN_SECONDS = 600.0
@@ -53,7 +53,7 @@ class Waiting:
     origin: Origin
     plan_digest: str
     summary: Mapping[str, tuple[str, ...]]
-    """Disposition and reason by `kind NAME`."""
+    """What `summary_of` makes of the plan."""
     diagnostics: tuple[Diagnostic, ...] = ()
     report: str = ""
 
@@ -67,7 +67,7 @@ class HeldCandidate:
     choices: Choices
     origin: Origin
     plan_digest: str
-    summary: Mapping[str, tuple[str, str]]
+    summary: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...]
     report_json: str
     expires_at: str
@@ -118,21 +118,35 @@ def hold(record: Record, kind: str, staging: str | None, body: str, now: float) 
     return Held(token=token, expires_at=rfc3339(expires))
 
 
+def summary_of(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return by `kind NAME` the disposition, the reason, and what is installed: its digest and executables."""
+    planned: list[tuple[str, PlannedSkill | PlannedConnector | PlannedSpecialist]] = [
+        *((f"skill {skill.candidate.name}", skill) for skill in plan.skills),
+        *((f"connector {connector.candidate.name}", connector) for connector in plan.connectors),
+    ]
+    if plan.specialist is not None:
+        planned.append((f"specialist {plan.specialist.candidate.id}", plan.specialist))
+    return {
+        name: (
+            one.disposition.value,
+            one.reason.value,
+            one.installed.digest if one.installed is not None else "",
+            *getattr(one.installed, "executables", ()),
+        )
+        for name, one in planned
+    }
+
+
 def waiting_body(
     plan: Plan, *, origin: Origin, choices: Choices, diagnostics: Sequence[Diagnostic], report: str
 ) -> str:
     """Return what is kept of a plan."""
-    summary = {f"skill {s.candidate.name}": (s.disposition.value, s.reason.value) for s in plan.skills}
-    summary |= {f"connector {c.candidate.name}": (c.disposition.value, c.reason.value) for c in plan.connectors}
-    if plan.specialist is not None:
-        chosen = plan.specialist
-        summary[f"specialist {chosen.candidate.id}"] = (chosen.disposition.value, chosen.reason.value)
     waiting = Waiting(
         package=plan.package,
         choices=choices,
         origin=origin,
         plan_digest=plan.digest,
-        summary=summary,
+        summary=summary_of(plan),
         diagnostics=tuple(diagnostics),
         report=report,
     )
@@ -178,7 +192,7 @@ def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], f
         choices=waiting.choices,
         origin=waiting.origin,
         plan_digest=waiting.plan_digest,
-        summary={key: (value[0], value[1]) for key, value in waiting.summary.items()},
+        summary={key: tuple(value) for key, value in waiting.summary.items()},
         diagnostics=waiting.diagnostics,
         report_json=waiting.report,
         expires_at=rfc3339(expires),

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from importer.library.record import Record
     from importer.library.view import View
 
+_UNDOES = {
+    "installed": "removed",
+    "replaced": "restored",
+    "removed": "restored",
+    "restored": "restored",
+    "renamed": "renamed",
+    "owned": "released",
+    "released": "owned",
+}
+"""What taking each action back is, as the history says it."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rollback:
@@ -190,12 +201,15 @@ class _Undoing:
                     self.reasons.append(f"{shown(path)} of {what} would meet another file of that name")
 
     def _back(self, change: Change, current: State, taken: str | None, tree: DiskTree | None) -> None:
-        action = {"installed": "removed", "replaced": "restored", "removed": "restored", "restored": "restored"}
+        action = _UNDOES[change.action]
+        if change.action == "restored" and change.before.item is None and change.taken is None:
+            # There was nothing before it: a removal, rolled back, is done again.
+            action = "removed"
         self.changes.append(
             Change(
                 kind=change.kind,
                 name=change.name,
-                action=action.get(change.action, change.action),
+                action=action,
                 before=current,
                 after=change.before,
                 taken=taken if change.after.item is not None else None,

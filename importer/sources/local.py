@@ -19,6 +19,8 @@ _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _HTML = re.compile(r"\s*<(?:!doctype html|html|head|body)", re.IGNORECASE)
 # A list of links opens a Markdown text as well, so "[" alone says nothing.
 _JSON = re.compile(r"\s*(?:\{|//|/\*|\[\s*[{\"])")
+# The tables of servers in the configuration of a client that writes TOML.
+_TOML = re.compile(r"^[ \t]*\[[ \t]*mcp_servers\b", re.MULTILINE)
 
 
 class LocalKind(StrEnum):
@@ -93,6 +95,8 @@ def _text_kind(text: str) -> Recognised:
         return Recognised(LocalKind.UNKNOWN, "an HTML page, perhaps instead of the file that was to be fetched")
     if _JSON.match(text):
         return Recognised(LocalKind.JSON, f"a JSON text that starts with '{line}'")
+    if _TOML.search(text) and not text.startswith("---"):
+        return Recognised(LocalKind.JSON, "a TOML configuration of MCP servers")
     if not text.strip():
         return Recognised(LocalKind.UNKNOWN, "a text of nothing but blanks")
     return Recognised(LocalKind.MARKDOWN, f"a text that starts with '{line}'")

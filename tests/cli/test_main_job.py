@@ -147,7 +147,7 @@ def test_an_edit_between_preview_and_install_is_stale(run: Run, library: Path, c
     os.utime(document, ns=(status.st_atime_ns, status.st_mtime_ns))
     refused = run("install", token, "--json")
     assert (refused.status, refused.json["code"]) == (5, "library-stale")
-    assert "stale" in refused.json["message"]
+    assert f"stale: the installed skill {name} was changed" in refused.json["message"]
     token = run("preview", conflicting, *words).json["token"]
     make_tree(library / "skills" / "elsewhere", skill("elsewhere"))
     assert run("install", token, "--json").status == 0

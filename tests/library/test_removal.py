@@ -238,6 +238,27 @@ def _why_not(root: Path, transaction: str) -> str:
     return caught.value.message
 
 
+def test_the_history_says_what_a_rollback_of_a_rollback_did(quick: Path) -> None:
+    """Back and forth: what goes again is removed, what comes again is restored; so is what belongs to somebody."""
+    install(quick, {"a": skill("a"), "b": skill("b")}, role=Role())
+    released = install(quick, {"a": skill("a")}, role=Role(prompt="Other."))
+    back = rollback(quick, released.transaction)
+    with Library.open(quick) as library:
+        past = {one.id: {(c.kind, c.name): c.action for c in one.changes} for one in library.history()}
+    assert past[released.transaction]["skill", "b"] == "released"
+    assert past[back.transaction]["skill", "b"] == "owned"
+    removed = remove(quick, "specialist", "field-analyst")
+    first = rollback(quick, removed.transaction)
+    second = rollback(quick, first.transaction)
+    third = rollback(quick, second.transaction)
+    assert [[one.name for one in done.removed] for done in (first, second, third)] == [[], ["field-analyst"], []]
+    assert [[one.name for one in done.restored] for done in (first, second, third)] == [
+        ["field-analyst"],
+        [],
+        ["field-analyst"],
+    ]
+
+
 def test_a_replacement_rolls_back_exactly(quick: Path) -> None:
     install(quick, {"a": skill("a"), "b": skill("b")}, role=Role())
     (quick / "skills/a/mine.txt").write_text("mine")

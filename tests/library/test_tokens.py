@@ -48,7 +48,7 @@ def test_what_was_held_is_what_is_claimed(quick: Path) -> None:
         held = library.claim(token)
         assert [one.name for one in held.package.skills] == ["count-rows"]
         assert held.origin == ORIGIN
-        assert held.summary == {"skill count-rows": ("install", "new")}
+        assert held.summary == {"skill count-rows": ("install", "new", "")}
         assert held.changed() == ()
 
 

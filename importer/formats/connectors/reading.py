@@ -10,7 +10,15 @@ from importer.diagnostics import Diagnostic, budget_error, capped, error, info, 
 from importer.formats.connectors import guard, rules
 from importer.formats.connectors.draft import Report, named
 from importer.formats.connectors.naming import document_name, is_name, slug
-from importer.formats.connectors.recognise import TOML, Kind, Servers, broken_kind, kind_of, servers_of
+from importer.formats.connectors.recognise import (
+    TOML,
+    Kind,
+    Servers,
+    broken_kind,
+    kind_of,
+    parse_document,
+    servers_of,
+)
 from importer.formats.connectors.servers import read_server
 from importer.formats.connectors.template import (
     Read,
@@ -24,7 +32,7 @@ from importer.formats.connectors.template import (
 from importer.formats.connectors.text import Decoded, Lines, decode
 from importer.formats.connectors.toml import read_toml
 from importer.formats.phrases import counted, listed
-from importer.jsontext import Document, JsonFault, Node, parse
+from importer.jsontext import Document, JsonFault, Node
 from importer.model import ConnectorCandidate, LeftOut
 
 if TYPE_CHECKING:
@@ -78,7 +86,7 @@ def read_connectors(
     if not isinstance(decoded, Decoded):
         return ConnectorReading(kind=Kind.NOT_CONNECTORS, diagnostics=(decoded,))
     try:
-        document = parse(decoded.text, comments=True, trailing_commas=True)
+        document = parse_document(decoded.text)
     except JsonFault as fault:
         if TOML.search(decoded.text):
             return _toml(decoded, label, meter, wanted, allowed)

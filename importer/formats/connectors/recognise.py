@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from importer.formats.connectors.text import Decoded, decode
-from importer.jsontext import Document, JsonFault, Node, parse
+from importer.jsontext import Document, JsonFault, Node, parse_config
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,10 +61,15 @@ def looks_like_connectors(data: bytes) -> bool:
     if not decoded.text.lstrip(" \t\r\n").startswith(("{", "/")):
         return False
     try:
-        document = parse(decoded.text, comments=True, trailing_commas=True)
+        document = parse_document(decoded.text)
     except JsonFault:
         return _BROKEN.search(decoded.text) is not None
     return kind_of(document) is not Kind.NOT_CONNECTORS
+
+
+def parse_document(text: str) -> Document:
+    """Parse what may be a template or a configuration. Raises JsonFault."""
+    return parse_config(text, (*SERVER_ROOTS, "mcp"))
 
 
 def broken_kind(text: str) -> Kind:

@@ -114,11 +114,14 @@ def _transport(fields: dict[str, Member], draft: Draft, report: Report) -> str:
             return ""
         spelling = re.sub("[^a-z]", "", stated.scalar.lower())
         if spelling not in _SPELLINGS:
+            # What is no plain word may be a value in the wrong place.
+            plain = re.fullmatch(r"[A-Za-z_-]{1,24}", stated.scalar)
+            said = f"'{named(stated.scalar)}'" if plain else "what stands there"
             report.error(
                 INVALID,
                 key,
-                f"'{named(stated.scalar, 40)}' is no transport that is known here; expected stdio, http "
-                "(streamable-http, streamableHttp) or sse",
+                f"{said} is no transport that is known here; expected stdio, http (streamable-http, streamableHttp) "
+                "or sse",
             )
             return ""
         if transport := _SPELLINGS[spelling]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import hashlib
 import re
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Diagnostic, error, shown
@@ -28,6 +29,7 @@ SMALL = 1024 * 1024
 """Files of up to so many bytes are held until they are checked."""
 _CONTENT = re.compile(rb'"content"\s*:\s*"')
 _BASE64 = re.compile(rb'"encoding"\s*:\s*"base64"')
+_BLOB = re.compile(rb'\s*\{\s*"(?:sha|node_id|size|url|content|encoding)"\s*:')
 _MAX_AROUND = 64 * 1024
 _DROP = re.compile(rb"\\[nr]|[\r\n \t]")
 
@@ -40,10 +42,17 @@ def blob_hash(sha: str, size: int) -> hashlib._Hash:
     return found
 
 
-def sends_base64(answer: Answer, size: int) -> bool:
-    """Whether the API ignored the wish for plain bytes and sends JSON with the content in base64."""
+def sends_base64(answer: Answer, size: int, start: bytes) -> bool:
+    """Whether the API ignored the wish for plain bytes and sends JSON with the content in base64.
+
+    A server that says no type is known by how its body starts.
+    """
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    is_json = kind == "application/json" or (kind.startswith("application/vnd.github") and "raw" not in kind)
+    is_json = (
+        kind == "application/json"
+        or (kind.startswith("application/vnd.github") and "raw" not in kind)
+        or (not kind and _BLOB.match(start) is not None)
+    )
     return is_json and answer.headers.get("content-length", "") != str(size)
 
 
@@ -67,7 +76,10 @@ def file_bytes(answer: Answer, size: int, asked: Asked, downloaded: Callable[[in
             downloaded(len(chunk))
             yield chunk
 
-    return _decoded(counted(), asked) if sends_base64(answer, size) else counted()
+    chunks = counted()
+    first = next(chunks, b"")
+    every = chain([first], chunks) if first else chunks
+    return _decoded(every, asked) if sends_base64(answer, size, first) else every
 
 
 def _decoded(chunks: Iterator[bytes], asked: Asked) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ import logging
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import httpx
 
@@ -20,6 +20,7 @@ from importer.sources.github.cache import AnswerCache, Kept
 from importer.sources.github.faults import (
     Asked,
     BadDocument,
+    Stopped,
     Transient,
     bad_answer,
     from_exception,
@@ -28,6 +29,7 @@ from importer.sources.github.faults import (
 )
 from importer.sources.github.identity import Api, Identity, Origin
 from importer.sources.github.patience import Patience
+from importer.sources.github.sockets import Sockets, Watch
 from importer.version import __version__
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ DEADLINE = 25.0
 DOCUMENT_RATE = 64 * 1024
 _SLICE = 64 * 1024
 _ERROR_SECONDS = 3.0
+_GRACE = 1.0
+"""Seconds past the read time-out within which the whole head of an answer must have come."""
 CONNECTIONS = 6
 """Files that are fetched at once."""
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -100,6 +104,7 @@ class Answer:
                     mark, seen = now, 0
                 yield chunk
         except _FAULTS as fault:
+            self._client.check_running()
             raise from_exception(fault, self._asked, self._label) from None
 
     @property
@@ -120,6 +125,7 @@ class Client:
         self.remaining: int | None = None
         """Requests left of the rate limit, as the last answer said."""
         self._cache = AnswerCache(settings.cache, identity)
+        self._sockets = Sockets()
         self._http = self._make()
 
     def _make(self) -> httpx.Client:
@@ -155,6 +161,15 @@ class Client:
         """Close every connection."""
         self._http.close()
 
+    def abort(self) -> None:
+        """End every request that is under way in any thread, and allow no more; whoever made one gets `Stopped`."""
+        self._sockets.abort()
+
+    def check_running(self) -> None:
+        """Raise `Stopped` once the client was aborted."""
+        if self._sockets.aborted:
+            raise Stopped
+
     @contextmanager
     def open(
         self,
@@ -179,6 +194,7 @@ class Client:
         Raises:
             Transient, Rejected: as `faults` says.
             BudgetExceeded: the request would be one too many.
+            Stopped: `abort` was called.
         """
         asked = self.asked(what)
         url, hops = self.api.base + path, 0
@@ -293,11 +309,19 @@ class Client:
             sent |= {"x-github-api-version": API_VERSION, **headers}
             if credentials and self.identity.token:
                 sent["authorization"] = f"Bearer {self.identity.token}"
+        self.check_running()
         self.meter.charge("requests", 1, path)
+        watch = Watch(self._sockets, self.settings.read_timeout + _GRACE)
+        request = self._http.build_request("GET", url, headers=sent, extensions={"trace": watch})
         try:
-            return self._http.send(self._http.build_request("GET", url, headers=sent), stream=True)
+            return self._http.send(request, stream=True)
         except _FAULTS as fault:
+            self.check_running()
+            if watch.expired:
+                raise Transient(too_slow(asked)) from None
             raise from_exception(fault, asked, origin.label) from None
+        finally:
+            watch.stop()
 
     def _redirect(self, url: str, response: httpx.Response, asked: Asked, hops: int, archive: bool) -> str:
         """Return where to go on, or refuse."""
@@ -312,7 +336,7 @@ class Client:
         if not archive and there != self.api.origin:
             raise Rejected([_no_redirect(asked, f"to another host, {shown(there.label)}")])
         if hops >= (MAX_ARCHIVE_HOPS if archive else 1):
-            raise Rejected([_no_redirect(asked, f"again and again, last to {shown(target, 120)}")])
+            raise Rejected([_no_redirect(asked, f"again and again, last to {shown(urlsplit(target).path, 120)}")])
         return target
 
     def _head(self, response: httpx.Response, limit: int = 64 * 1024) -> bytes:

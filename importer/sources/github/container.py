@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import posixpath
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from budgets import BudgetExceeded
 from importer.diagnostics import Diagnostic, Rejected, error, info, shown
@@ -22,7 +22,7 @@ from importer.sources.github.listing import Listing, Node, same_path
 from importer.sources.github.resolve import pin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from budgets import Meter
     from importer.model import Entry
@@ -35,6 +35,17 @@ MAX_LINKS = 8
 """Links in a row that are followed."""
 
 
+class ChooseLinks(Protocol):
+    """Says which links are looked at, once every name is known."""
+
+    def __call__(self, names: Collection[str], /) -> Callable[[str], bool]:
+        """Return whether the link of a name is of interest; names are as the container lists them."""
+
+
+def _every_link(_names: Collection[str], /) -> Callable[[str], bool]:
+    return lambda _name: True
+
+
 def open_github(
     ref: GitHubRef,
     *,
@@ -45,6 +56,7 @@ def open_github(
     open_tar: TarStreamer,
     progress: Progress | None = None,
     expect_repository_id: str = "",
+    choose_links: ChooseLinks = _every_link,
 ) -> GitHubContainer:
     """Resolve a reference to one commit and return what is there. Nothing but the repository's facts is fetched yet.
 
@@ -58,6 +70,8 @@ def open_github(
         open_tar: reads an archive forwards.
         progress: told of files and bytes.
         expect_repository_id: refuse another repository than this one (an update of what was installed earlier).
+        choose_links: given every name of the listing, returns what says whether the target of a link is of interest;
+            each target costs a request. The others are listed as faults.
 
     Raises:
         Rejected: every `github-*` code but those about a single file.
@@ -72,7 +86,7 @@ def open_github(
     except BaseException:
         client.close()
         raise
-    return GitHubContainer(client, pinned, bundle_meter, open_tar, progress)
+    return GitHubContainer(client, pinned, bundle_meter, open_tar, progress, choose_links)
 
 
 def _another(pinned: Pinned, expected: str) -> Diagnostic:
@@ -92,23 +106,28 @@ class GitHubContainer:
     kind = "github"
 
     def __init__(
-        self, client: Client, pinned: Pinned, bundle_meter: Meter, open_tar: TarStreamer, progress: Progress | None
+        self,
+        client: Client,
+        pinned: Pinned,
+        bundle_meter: Meter,
+        open_tar: TarStreamer,
+        progress: Progress | None,
+        choose_links: ChooseLinks,
     ) -> None:
         self._client = client
         self._pinned = pinned
         self._bundle = bundle_meter
         self._progress = progress
+        self._choose_links = choose_links
+        self._unread: Diagnostic | None = None
+        """What is said, once for all of them, of the links that were not chosen."""
         self._listing = Listing(client, pinned)
         self._courier = Courier(client, pinned, self._listing, bundle_meter, open_tar)
         self._nodes: list[Node] = []
         self._notes: list[Diagnostic] = list(pinned.notes)
         self._later: list[Node] = []
-        self._scope = pinned.path
-        self._document = ""
-        """The name of the file that was named, where it is a skill's document: its folder is meant."""
-        parent, _, name = pinned.path.rpartition("/")
-        if name.lower() == "skill.md":
-            self._document, self._scope = name, parent
+        self._scope, self._document = _meant(pinned.path)
+        """The folder or file that is read, and the name of a skill's document in it that was named instead of it."""
         self._charged = 0
 
     # --- facts -------------------------------------------------------------------------------------------------------
@@ -173,11 +192,32 @@ class GitHubContainer:
             self._notes.append(info("github-listing-walked", message, entries=len(nodes)))
         prefix = f"{self._scope}/" if self._scope else ""
         single = len(nodes) == 1 and nodes[0].path == self._scope
-        targets = self._courier.small([node for node in nodes if node.kind == "link"])
-        return [
-            self._listed(node, node.path.rpartition("/")[2] if single else node.path[len(prefix) :], targets, single)
-            for node in nodes
-        ]
+        names = {node.path: node.path.rpartition("/")[2] if single else node.path[len(prefix) :] for node in nodes}
+        targets = self._targets([node for node in nodes if node.kind == "link"], names)
+        return [self._listed(node, names[node.path], targets, single) for node in nodes]
+
+    def _targets(self, links: Sequence[Node], names: Mapping[str, str]) -> dict[str, bytes]:
+        """Read the targets of the chosen links, and of the links that those lead through, by object name."""
+        if not links:
+            return {}
+        by_path = {node.path: node for node in links}
+        chosen = self._choose_links(names.values())
+        pending = [node for node in links if chosen(names[node.path])]
+        found: dict[str, bytes] = {}
+        asked: set[str] = set()
+        while pending:
+            asked |= {node.sha for node in pending}
+            found |= self._courier.small(pending)
+            on = {path for node in pending if node.sha in found for path in _leads_over(node.path, found[node.sha])}
+            pending = [by_path[path] for path in sorted(on & by_path.keys()) if by_path[path].sha not in asked]
+        unread = [node.path for node in links if node.sha not in asked]
+        if unread:
+            message = (
+                f"links outside of what --skill chose were not looked at ({len(unread):,}, the first being "
+                f"{shown(unread[0])}); for a skill that holds one of them, choose it by its folder: --skill ROOT/"
+            )
+            self._unread = error("github-link-unread", message, count=len(unread))
+        return found
 
     def _below(self, count: Callable[[int], None]) -> Sequence[Node]:
         """Find the folder that the reference names, and return what is in it."""
@@ -188,7 +228,7 @@ class GitHubContainer:
                 if node.kind == "submodule":
                     raise Rejected([self._submodule(node.path)])
                 if node.kind == "link":
-                    self._scope = self._through(node)
+                    self._scope, self._document = _meant(self._through(node))
                     continue
                 return nodes
             if nodes or not self._scope:
@@ -245,7 +285,7 @@ class GitHubContainer:
             text = target.decode("utf-8", "replace") if target is not None else None
             copied = self._outside_target(node, text) if text is not None and self._scope and not single else None
             if copied is None:
-                fault = self._courier.unread.get(node.sha)
+                fault = self._courier.unread.get(node.sha) or (self._unread if target is None else None)
                 return self._row(node, name, EntryKind.SYMLINK, target=text, fault=fault)
             message = (
                 f"{shown(name)} is a link to {shown(copied.path)} of the repository; that file was taken as a copy"
@@ -338,6 +378,19 @@ class GitHubContainer:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+def _meant(path: str) -> tuple[str, str]:
+    """Return the folder that a path to a skill's document means, with the document's name; else the path itself."""
+    parent, _, name = path.rpartition("/")
+    return (parent, name) if name.lower() == "skill.md" else (path, "")
+
+
+def _leads_over(link: str, target: bytes) -> list[str]:
+    """Return every path that a link leads over: what its target names, and each folder on the way."""
+    path = _resolved(link, target.decode("utf-8", "replace"))
+    parts = path.split("/") if path else []
+    return ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
 def _resolved(link: str, target: str) -> str | None:

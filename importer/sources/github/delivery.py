@@ -160,7 +160,7 @@ class Courier:
         headers = {"range": f"bytes={before}-"} if before and parcel.ranges else {}
         try:
             with self._client.open(
-                self._blob_path(parcel.node), what, accept=RAW, headers=headers, expected={403, 404, 410, 416, 422}
+                self._blob_path(parcel.node), what, accept=RAW, headers=headers, expected={403, 404, 409, 410, 416, 422}
             ) as answer:
                 if answer.status == 416 and before:
                     raise FileFault(parcel.mismatch("its size has changed"))
@@ -233,14 +233,19 @@ class Courier:
                 work(item, stop)
             return
         with ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="github") as pool:
-            futures = [pool.submit(work, item, stop) for item in items]
+            futures = []
             try:
+                for item in items:
+                    futures.append(pool.submit(work, item, stop))
                 for future in as_completed(futures):
                     future.result()
-            finally:
+            except BaseException:
                 stop.set()
                 for future in futures:
                     future.cancel()
+                # Leaving the pool waits for its threads, and they may wait for a host that says nothing.
+                self._client.abort()
+                raise
 
     # --- the archive -------------------------------------------------------------------------------------------------
 

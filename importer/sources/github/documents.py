@@ -146,7 +146,7 @@ def tree(chunks: Iterator[bytes], visit: Callable[[TreeItem], None]) -> bool:
     """Read the listing of a tree, giving each entry to `visit`; return whether the API cut the listing short."""
     text = _Window(chunks)
     text.expect("{")
-    truncated: object = None
+    truncated: object = False  # some servers say it only where it is so
     listed = False
     while text.peek() != "}":
         key = text.value()

@@ -178,8 +178,11 @@ def from_status(
     if status == 451:
         return _rejected("github-blocked", f"{asked.what} was taken down for legal reasons{said}", facts)
     if status >= 500:
-        message = f"{asked.host} answered {status} when asked for {asked.what}{said}; try again later"
-        return Transient(_error("github-server-error", message, facts), _retry_after(headers, now))
+        after = _retry_after(headers, now)
+        when = "later" if after is None else _moment(now + after, now, facts)
+        message = f"{asked.host} answered {status} when asked for {asked.what}{said}; try again {when}"
+        failed = _error("github-server-error", message, facts)
+        return Rejected([failed]) if after is not None and after > MAX_WAIT else Transient(failed, after)
     return _rejected(
         "github-bad-answer", f"{asked.host} answered {status} when asked for {asked.what}{said}; try again later", facts
     )
@@ -205,10 +208,7 @@ def _rate_limited(
     facts: dict[str, Fact] = {"status": status, "variable": asked.identity.source or asked.api.variables[0]}
     when = "in a few minutes"
     if until is not None:
-        moment = datetime.fromtimestamp(min(until, now + 366 * 86_400), UTC)
-        facts["reset"] = moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-        facts["seconds"] = max(0, round(until - now))
-        when = f"after {moment:%Y-%m-%d %H:%M:%S} UTC (in {_span(until - now)})"
+        when = _moment(until, now, facts)
     limit = headers.get("x-ratelimit-limit", "").strip()
     count = f" of {limit} requests an hour" if limit.isascii() and limit.isdecimal() and remaining == "0" else ""
     helps = (
@@ -222,6 +222,15 @@ def _rate_limited(
     if wait is not None and wait <= MAX_WAIT:
         return Transient(diagnostic, max(wait, 0.5))
     return Rejected([diagnostic])
+
+
+def _moment(until: float, now: float, facts: dict[str, Fact]) -> str:
+    """Say when the server is to be asked again, at the latest in a year, and note it as facts."""
+    until = min(until, now + 366 * 86_400)
+    moment = datetime.fromtimestamp(until, UTC)
+    facts["reset"] = moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+    facts["seconds"] = max(0, round(until - now))
+    return f"after {moment:%Y-%m-%d %H:%M:%S} UTC (in {_span(until - now)})"
 
 
 def _retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -113,7 +113,9 @@ def api_of(host: str, settings: GitHubSettings) -> Api:
     given = settings.environ.get("GITHUB_API_URL", "").strip()
     configured = {name.lower(): url for name, url in settings.hosts.items()}
     if not host:
-        return _api(given, "GITHUB_API_URL", _OWN) if given else _api(GITHUB_API, "", _OWN)
+        if given:
+            return _api(given, "GITHUB_API_URL", _OWN)
+        host = GITHUB
     if host in configured:
         api = _api(configured[host], f"config.toml, github.hosts.{host}", _ENTERPRISE, host)
         own = {Origin.of(GITHUB_API)} | ({_api(given, "GITHUB_API_URL", _OWN).origin} if given else set())

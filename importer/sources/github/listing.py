@@ -42,6 +42,8 @@ class Listing:
         self.truncated = False
         self._nodes: dict[str, Node] = {}
         self._folders: dict[str, tuple[Node, ...]] = {}
+        self._trees: dict[str, Node] = {}
+        """Folders that a listing held before it was cut: true, only not all."""
 
     @property
     def complete(self) -> bool:
@@ -58,6 +60,8 @@ class Listing:
         prefix = f"{folder}/" if folder else ""
         if self._nodes:
             return self._known(folder, prefix, count)
+        if self.truncated:
+            return self._walk(folder, count)
         inside: list[Node] = []
         everything: dict[str, Node] = {}
 
@@ -78,6 +82,7 @@ class Listing:
         if not self.truncated:
             self._nodes = everything
             return inside
+        self._trees = {path: node for path, node in everything.items() if node.kind == "tree"}
         inside.clear()
         everything.clear()
         return self._walk(folder, count)
@@ -94,6 +99,8 @@ class Listing:
         """Return the entry at `path`, or None."""
         if path in self._nodes:
             return self._nodes[path]
+        if path in self._trees:
+            return self._trees[path]
         if self.complete:
             return None
         parent = path.rpartition("/")[0]

@@ -54,6 +54,8 @@ def pin(client: Client, ref: GitHubRef, ref_option: str | None) -> Pinned:
         Rejected: no such repository or ref, or `ref_option` contradicts the reference.
         BudgetExceeded: too many requests.
     """
+    if ref_option is not None:
+        _option_path(ref, ref_option)
     asked_name = f"{ref.owner}/{ref.repo}"
     what = f"the repository {shown(asked_name)}"
     got = client.fetch(f"/repos/{quoted(asked_name)}", what, documents.repository)
@@ -62,10 +64,7 @@ def pin(client: Client, ref: GitHubRef, ref_option: str | None) -> Pinned:
         raise AssertionError("a fetch without expected statuses has a value")
     notes: list[Diagnostic] = []
     if found.full_name.lower() != asked_name.lower():
-        message = (
-            f"{shown(asked_name)} was renamed or moved to {shown(found.full_name)}; that one was read. Use the new name"
-        )
-        notes.append(warning("github-renamed", message, old=asked_name, new=found.full_name, id=found.id))
+        notes.append(renamed(asked_name, found))
     name, commit, path = _choose(client, ref, ref_option, found)
     return Pinned(
         repository=found.full_name,
@@ -76,6 +75,12 @@ def pin(client: Client, ref: GitHubRef, ref_option: str | None) -> Pinned:
         path=path,
         notes=tuple(notes),
     )
+
+
+def renamed(old: str, found: documents.Repository) -> Diagnostic:
+    """Say that a repository has another name than the one that was asked for."""
+    message = f"{shown(old)} was renamed or moved to {shown(found.full_name)}; that one was read. Use the new name"
+    return warning("github-renamed", message, old=old, new=found.full_name, id=found.id)
 
 
 def commit_of(client: Client, repository: str, ref: str, ref_type: str = "") -> str | None:
@@ -97,11 +102,7 @@ def _choose(
 ) -> tuple[str, str, str]:
     """Return ref, commit and path."""
     if ref_option is not None:
-        if not is_ref_name(ref_option):
-            message = f"--ref {shown(ref_option)!r} cannot be the name of a branch, a tag or a commit"
-            raise Rejected([error("github-reference-invalid", message)])
-        path = _path_after(ref, ref_option)
-        return ref_option, _must(client, ref, found, ref_option), path
+        return ref_option, _must(client, ref, found, ref_option), _option_path(ref, ref_option)
     if ref.ref:
         return ref.ref, _must(client, ref, found, ref.ref), ref.path
     if not ref.rest:
@@ -125,8 +126,11 @@ def _spaces(ref_type: str) -> tuple[str, ...]:
     return (ref_type, "") if ref_type else ("",)
 
 
-def _path_after(ref: GitHubRef, ref_option: str) -> str:
-    """Return the path that a reference names once its ref is known to be `ref_option`."""
+def _option_path(ref: GitHubRef, ref_option: str) -> str:
+    """Return the path that a reference names once its ref is known to be `ref_option`; refuse what is no ref."""
+    if not is_ref_name(ref_option):
+        message = f"--ref {shown(ref_option)!r} cannot be the name of a branch, a tag or a commit"
+        raise Rejected([error("github-reference-invalid", message)])
     if ref.ref and ref.ref != ref_option:
         raise Rejected([_contradiction(ref, ref_option, ref.ref)])
     if not ref.rest:

@@ -18,7 +18,7 @@ from importer.sources.github import documents
 from importer.sources.github.client import Client
 from importer.sources.github.identity import api_of, identity_for
 from importer.sources.github.listing import MAX_TREE_BYTES
-from importer.sources.github.resolve import commit_of, quoted
+from importer.sources.github.resolve import commit_of, quoted, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,6 +59,8 @@ class Upstream:
     """commit, release, tag, moved-tag; current, untouched (newer commits leave its folder alone), pinned, unknown."""
     diagnostic: Diagnostic | None = None
     """Why nothing could be learnt about it."""
+    renamed: Diagnostic | None = None
+    """That its repository has another name now."""
 
 
 def check_updates(items: Sequence[Recorded], *, settings: GitHubSettings, github_meter: Meter) -> tuple[Upstream, ...]:
@@ -135,6 +137,8 @@ class _Asker:
             return _unknown(item, repository)
         if resolved.get("repository_id", repository.id) != repository.id:
             return _unknown(item, _replaced(base.repository, resolved["repository_id"], repository.id))
+        if repository.full_name.lower() != base.repository.lower():
+            base = replace(base, renamed=renamed(base.repository, repository))
         base = replace(base, repository=repository.full_name)
         if _COMMIT.fullmatch(base.ref) or base.installed_commit.startswith(base.ref):
             return replace(base, reason="pinned")
