@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from importer.app.errors import ImporterError, Status, machine_error
 from importer.app.results import Item, Json, Report, diagnostic_json, origin_json
+from importer.diagnostics import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,6 +116,14 @@ def rollback(session: Session, transaction: str) -> Report:
         ImporterError: FAILED where there is no such transaction, REFUSED where something stands on it now.
     """
     try:
+        if session.library.record() is None:
+            # No library is made only to say that it has no history.
+            raise ImporterError(
+                "library-transaction-unknown",
+                f"there is no transaction {shown(transaction, 80)}: nothing was ever installed in "
+                f"{shown(session.library.root, 400)}",
+                Status.FAILED,
+            )
         with session.library.writer(command="rollback", timeout=session.settings.lock_timeout) as writer:
             applied = writer.rollback(transaction)
     except OSError as problem:
@@ -136,6 +145,8 @@ def prune(session: Session) -> Report:
     """Hold the trash to its budget: what is older or more goes for good. Return `importer/prune/1`."""
     budgets = session.budgets
     try:
+        if session.library.record() is None:
+            return {"schema": "importer/prune/1", "pruned": [], "bytes": 0, "left_bytes": 0}
         with session.library.writer(command="history --prune", timeout=session.settings.lock_timeout) as writer:
             pruned = writer.prune(max_bytes=budgets.max("trash", "bytes"), max_days=budgets.max("trash", "days"))
     except OSError as problem:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Self
 
 from budgets import Budgets
 from importer.app.errors import ImporterError, Status, machine_error
-from importer.diagnostics import Rejected
+from importer.diagnostics import Rejected, shown
 from importer.library import Config, Library
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ class Session:
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
+        root = os.fspath(self.settings.library)
+        if os.path.lexists(root) and not os.path.isdir(root):
+            raise ImporterError(
+                "library-no-folder",
+                f"{shown(root, 400)} is no folder; --library names the folder of a library",
+                Status.FAILED,
+                path=root,
+            )
         try:
             self.library = Library.open(self.settings.library, lock_timeout=self.settings.lock_timeout)
             config = self.library.config

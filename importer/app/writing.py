@@ -24,7 +24,16 @@ def write_document(output: str, document: str, *, force: bool) -> None:
 
 
 def require_free(target: str, *, force: bool) -> None:
-    """Raise ImporterError (FAILED) where something is at `target` already and may not be replaced."""
+    """Raise ImporterError (FAILED) where something is at `target` already and may not be replaced, or has no folder."""
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise ImporterError(
+            "system-error",
+            f"{shown(target, 400)} cannot be written: there is no folder {shown(folder, 400)}; check the spelling, or "
+            "make the folder first",
+            Status.FAILED,
+            path=target,
+        )
     if os.path.lexists(target) and not force:
         raise ImporterError(
             "export-output-exists",

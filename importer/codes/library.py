@@ -31,6 +31,10 @@ CODES: dict[str, tuple[str, str]] = {
         "A skill of a removed specialist stays, for the reason in the message.",
         "Nothing.",
     ),
+    "library-no-folder": (
+        "What was named as the library is a file.",
+        "Name a folder; one that does not exist yet is made by the first install.",
+    ),
     "library-transaction-unknown": (
         "The history holds no transaction of that id.",
         "Look at importer history.",

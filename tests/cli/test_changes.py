@@ -208,3 +208,17 @@ def test_history_can_be_pruned(run: Run, library: Path) -> None:
     pruned = run("history", "--prune", "--budget", "trash.bytes=1", "--json")
     assert pruned.json["pruned"] == [removal]
     assert run("rollback", removal).status == 3
+
+
+def test_nothing_is_made_only_to_say_that_there_is_nothing(run: Run, library: Path, tmp_path: Path) -> None:
+    """Reading commands leave no library behind; a file is no library; an output needs its folder."""
+    for words in (["list"], ["history"], ["verify"], ["history", "--prune"], ["rollback", "20260101-000000-abcdef"]):
+        assert run(*words).status in {0, 1}
+    assert not library.exists()
+    file = tmp_path / "a-file"
+    file.write_text("x")
+    assert run("list", "--library", file, "--json").json["code"] == "library-no-folder"
+    assert run("install", SAMPLES / "reef-survey", "--yes").status == 0
+    nowhere = run("export", "skill", "reef-survey", "--output", tmp_path / "none" / "x.zip", "--json")
+    assert nowhere.status == 1
+    assert "there is no folder" in nowhere.json["message"]
