@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import signal
+import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +19,7 @@ from tests.builders.packages import below, skill, skill_md
 from tests.builders.trees import make_tree
 from tests.cli.conftest import Run
 from tests.github.server import GitHubServer, GitRepo, faults
-from tests.github.server.repos import Exe
+from tests.github.server.repos import Exe, Link
 
 REPOSITORY = below("skills/reef", skill("reef")) | below("skills/tide", skill("tide")) | {"README.md": b"# Skills\n"}
 
@@ -77,6 +81,49 @@ def test_one_skill_costs_few_requests(run: Run, server: GitHubServer) -> None:
     assert not any("reef" in path for path in server.paths()[before:])
 
 
+def test_links_elsewhere_cost_a_chosen_skill_nothing(run: Run, server: GitHubServer, repo: GitRepo) -> None:
+    """Its own links are followed to wherever they lead; those of the others are not even read, and that is said."""
+    others = {f".agent/skills/{n}.md": Link(f"../../skills/reef/{n}") for n in range(30)}
+    own = {"skills/tide/LICENSE": Link("../../shared/LICENSE"), "shared": Link("legal"), "legal/LICENSE": Link("MIT")}
+    repo.commit({**others, **own, "legal/MIT": b"MIT\n"})
+    shown = run("preview", "acme/skills", "--skill", "tide", "--json")
+    assert shown.status == 0, shown.out
+    assert len(server.requests) <= 5 + 3 + 3
+    assert "github-link-unread" in shown.codes("info")
+    assert "link-refused" not in shown.codes()
+    (taken,) = [d for d in shown.json["diagnostics"] if d["code"] == "link-copied"]
+    assert "legal/MIT" in taken["message"]
+    by_frontmatter = {"other/SKILL.md": skill_md("wave"), "other/l.md": Link("../legal/MIT")}
+    repo.commit(by_frontmatter)
+    named = run("preview", "acme/skills", "--skill", "wave", "--json")
+    assert named.dispositions() == {"wave": ("install", "new")}
+    assert named.json["skills"][0]["files"] == 2
+
+
+@pytest.mark.parametrize("arguments", [("acme/skills", "--ref", "../x"), ("acme/skills@main/a", "--ref", "v1")])
+def test_a_ref_that_is_none_is_a_wrong_use(run: Run, server: GitHubServer, arguments: tuple[str, ...]) -> None:
+    """Said as such, before anybody is asked."""
+    wrong = run("preview", *arguments, "--json")
+    assert wrong.status == 2
+    assert wrong.json["code"] == "github-reference-invalid"
+    assert server.requests == []
+
+
+def test_ctrl_c_does_not_wait_for_a_silent_host(server: GitHubServer, library: Path) -> None:
+    """The files are fetched in other threads; what was staged goes, and the exit status says that it was stopped."""
+    server.faults.append(faults.Fault("/git/blobs/", faults.hang()))
+    command = [sys.executable, "-m", "importer", "install", "acme/skills", "--yes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        while not server.count("/git/blobs/"):
+            assert child.poll() is None
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        _, said = child.communicate(timeout=10)  # the read time-out is longer
+    assert child.returncode == 130
+    assert b"Traceback" not in said
+    assert not list(library.rglob("SKILL.md"))
+
+
 def test_the_same_from_a_folder_a_download_and_a_reference(
     run: Run, server: GitHubServer, repo: GitRepo, tmp_path: Path
 ) -> None:
@@ -123,6 +170,33 @@ def test_updates_are_previews(run: Run, server: GitHubServer, library: Path, rep
     assert (library / "skills/reef/SKILL.md").read_bytes() == skill_md("reef", body="# Newer\n")
     (item,) = run("show", "reef", "--json").json["items"]
     assert item["origin"]["resolved"]["commit"] == new
+
+
+def test_a_rename_is_reported_by_every_command(run: Run, server: GitHubServer, repo: GitRepo) -> None:
+    """The new name is read, and said once."""
+    assert run("install", "acme/skills", "--yes").status == 0
+    server.rename("acme/skills", "acme/better")
+    repo.commit({"skills/reef/SKILL.md": skill_md("reef", body="# Newer\n")})
+    for command in ("outdated", "update"):
+        said = run(command, "--json")
+        assert [d["code"] for d in said.json["diagnostics"]].count("github-renamed") == 1
+    assert run("update", "--json").json["source"]["resolved"]["repository"] == "acme/better"
+
+
+def test_an_update_of_what_is_gone_fails(run: Run, server: GitHubServer, repo: GitRepo) -> None:
+    """It is no success to have learnt nothing; what else is newer is previewed all the same."""
+    repo.commit({"skills/wave/SKILL.md": skill_md("wave")}, branch="dev")
+    assert run("install", "acme/skills@main", "--skill", "reef", "--yes").status == 0
+    assert run("install", "acme/skills@dev", "--skill", "wave", "--yes").status == 0
+    repo.git("branch", "-D", "dev")
+    gone = run("update", "wave", "--json")
+    assert gone.status == 1
+    assert gone.json["schema"] == "importer/error/1"
+    assert gone.codes("error") == {"github-ref-not-found"}
+    both = run("update", "reef", "wave", "--json")
+    assert both.status == 1
+    assert both.dispositions() == {"reef": ("reuse", "identical")}
+    assert both.codes("error") == {"github-ref-not-found"}
 
 
 def test_what_cannot_be_had_installs_nothing(run: Run, server: GitHubServer, library: Path) -> None:

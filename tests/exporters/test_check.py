@@ -123,6 +123,36 @@ def test_one_server(client: str, server: object, found: list[tuple[str, str]]) -
     assert said(findings(client, server)) == found
 
 
+STDIO = {"type": "stdio", "command": "uvx"}
+HTTP = {"type": "streamable-http", "url": "https://x.example/mcp"}
+
+
+@pytest.mark.parametrize(
+    ("bad", "good", "field"),
+    [
+        ({**STDIO, "command": "uvx x"}, {**STDIO, "command": "./bin/x"}, "command"),
+        ({**STDIO, "command": "/usr/bin/x"}, STDIO, "command"),
+        ({**STDIO, "command": "./../x"}, {**STDIO, "command": "./a/../x"}, "command"),
+        ({**STDIO, "cwd": "/tmp"}, {**STDIO, "cwd": "./work"}, "cwd"),
+        ({**STDIO, "cwd": "${PLUGIN_ROOT}/../x"}, {**STDIO, "cwd": "${PLUGIN_ROOT}/x/.."}, "cwd"),
+        ({**STDIO, "cwd": None}, {**STDIO, "cwd": "${PLUGIN_DATA}"}, "cwd"),
+        ({**STDIO, "headers": {}}, {**STDIO, "args": []}, "headers"),
+        ({**HTTP, "env": {}}, {**HTTP, "headers": {}}, "env"),
+        ({**HTTP, "url": "/mcp"}, HTTP, "url"),
+        ({**HTTP, "url": "https://me@x.example/"}, HTTP, "url"),
+        ({**HTTP, "url": "https://x.example/#a"}, HTTP, "url"),
+        ({**HTTP, "url": "http://x.example/"}, {**HTTP, "url": "http://[::1]:80/"}, "url"),
+        ({**HTTP, "url": "http://localhost.example/"}, {**HTTP, "url": "http://127.0.0.1/"}, "url"),
+        ({**HTTP, "headers": {"A b": "1"}}, {**HTTP, "headers": {"A-b": "1"}}, "headers.A b"),
+        ({**HTTP, "headers": {"A": "1\n2"}}, {**HTTP, "headers": {"A": "1 2"}}, "headers.A"),
+        ({**HTTP, "headers": {"A": "1", "a": "2"}}, {**HTTP, "headers": {"A": "1", "b": "2"}}, "headers.a"),
+    ],
+)
+def test_what_a_plugin_may_not_hold(bad: dict[str, object], good: dict[str, object], field: str) -> None:
+    assert findings("agent-plugins", good) == []
+    assert [(d.severity, d.path) for d in findings("agent-plugins", bad)] == [(ERROR, f"mcpServers.it.{field}")]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

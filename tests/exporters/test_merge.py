@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from importer import jsontext
 from importer.diagnostics import Rejected, Severity
 from importer.exporters import CLIENTS, render
+from importer.exporters.masking import mask_json
 from tests.builders.connectors import DOCS, GITHUB, PLAIN
 from tests.exporters.merging import SECRET, choose, codes, put
 from tests.exporters.reading import comments, values
@@ -123,9 +125,35 @@ def test_vscode_inputs_are_merged_by_id() -> None:
         ("github-GITHUB_TOKEN", "mine"),
         ("github-GITHUB_HOST", "GitHub: environment variable GITHUB_HOST"),
     ]
+    assert codes(result) == []
     again = put(result.content, GITHUB, client="vscode")
     assert not again.changed
     assert again.unchanged == ("github",)
+
+
+@pytest.mark.parametrize(
+    "open_as", ['"type": "promptString"', '"type": "pickString", "password": true', '"password": 1']
+)
+def test_an_input_that_shows_what_is_typed_is_used_and_said(open_as: str) -> None:
+    before = f'{{"servers": {{}}, "inputs": [{{"id": "github-GITHUB_TOKEN", {open_as}}}]}}'
+    result = put(before, GITHUB, client="vscode")
+    assert codes(result) == ["merge-input-open"]
+    assert result.diagnostics[0].path == "inputs"
+    inputs = values(result.content.decode())["inputs"]
+    assert isinstance(inputs, list)
+    assert [item["id"] for item in inputs] == ["github-GITHUB_TOKEN", "github-GITHUB_HOST"]
+
+
+def test_a_file_of_very_many_values_is_merged_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsontext, "MAX_VALUES", 40)
+    pad = "[" + "1,/* mine */" * 60 + '"private"]'
+    before = f'{{\n  "history": {pad},\n  "mcpServers": {{}}\n}}\n'
+    result = put(before)
+    assert result.added == ("plain",)
+    assert result.content.decode().startswith(f'{{\n  "history": {pad},\n')
+    assert "private" not in result.diff
+    assert "mine" not in result.diff
+    assert mask_json(before, (), ["mcpServers"]) == '{\n  "history": "…",\n  "mcpServers": {}\n}\n'
 
 
 @pytest.mark.parametrize("client", CLIENTS)

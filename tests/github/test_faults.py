@@ -28,6 +28,7 @@ from tests.github.server.faults import (
     html,
     redirect,
     shorter,
+    slow_head,
     status,
     trickle,
 )
@@ -73,6 +74,8 @@ NOW = int(time.time())
         ("skills$", status(403, "You have exceeded a secondary rate limit"), "github-rate-limited", 1),
         ("skills$", status(403, "x", {"x-ratelimit-remaining": "0"}), "github-rate-limited", 1),
         ("blobs/", status(429, headers={"retry-after": "3600"}), "github-rate-limited", None),
+        ("skills$", status(503, headers={"retry-after": "3600"}), "github-server-error", 1),
+        ("blobs/", status(503, headers={"retry-after": "3600"}), "github-server-error", None),
         ("blobs/", status(401), "github-unauthorized", None),
         ("skills$", html(), "github-bad-answer", 1),
         ("trees/", html(), "github-bad-answer", 3),
@@ -166,6 +169,15 @@ def test_retry_after_is_waited_out_when_it_is_short(server: GitHubServer) -> Non
     assert clock.waited == [2.0]
 
 
+def test_an_hour_that_a_failing_server_asks_for_is_said(server: GitHubServer) -> None:
+    clock = FakeClock()
+    server.faults.append(Fault("trees/", status(503, headers={"retry-after": "3600"})))
+    found = refused(server, settings=settings_for(server, clock=clock.clock()))
+    assert clock.waited == []
+    assert found.facts["seconds"] == 3600
+    assert "60 min" in found.message
+
+
 def test_a_reset_that_is_near_is_waited_for(server: GitHubServer) -> None:
     clock = FakeClock()
     near = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": str(int(time.time()) + 2)}
@@ -244,6 +256,26 @@ def test_no_try_starts_after_the_time_is_up() -> None:
     assert tries(15, progress=True) == 8 + 1
 
 
+# --- giving up -------------------------------------------------------------------------------------------------------
+
+
+def test_who_gives_up_does_not_wait_for_the_others(server: GitHubServer, tmp_path: Path) -> None:
+    """One file ends the import while five others are silent: nobody waits for their time-outs, nobody asks again."""
+    files = {f"{n}.md": b"%d" % n for n in range(40)}
+    repo = hosted(server, tmp_path, files, "acme/many")
+    sha = repo.git("rev-parse", "main:0.md").decode().strip()
+
+    def refuse(handler: Handler, reply: Reply) -> bool:
+        while server.count("git/blobs") < 6:
+            handler.owner.closing.wait(0.01)
+        return status(401)(handler, reply)
+
+    server.faults += [Fault(f"blobs/{sha}", refuse), Fault("blobs/", hang())]
+    found = refused(server, "acme/many", settings=settings_for(server, read_timeout=3600))
+    assert found.code == "github-unauthorized"
+    assert server.count("git/blobs") == 6
+
+
 # --- one file --------------------------------------------------------------------------------------------------------
 
 
@@ -251,6 +283,7 @@ def test_no_try_starts_after_the_time_is_up() -> None:
     ("action", "code"),
     [
         (status(404), "github-incomplete"),
+        (status(409), "github-incomplete"),
         (status(422), "github-incomplete"),
         (status(403, "too large"), "github-incomplete"),
         (status(500), "github-server-error"),
@@ -302,6 +335,15 @@ def test_silence_ends(server: GitHubServer, where: str) -> None:
     server.faults.append(Fault(where, hang()))
     found = refused(server, settings=settings_for(server, read_timeout=0.15))
     assert found.code == "github-timeout"
+    assert len(server.requests) <= 40
+
+
+@pytest.mark.parametrize("where", ["skills$", "blobs/"])
+def test_a_head_that_comes_too_slowly_ends(server: GitHubServer, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """No time-out between two reads ends it."""
+    monkeypatch.setattr(client, "_GRACE", 0.0)
+    server.faults.append(Fault(where, slow_head(0.02)))
+    assert refused(server, settings=settings_for(server, read_timeout=0.2)).code == "github-timeout"
     assert len(server.requests) <= 40
 
 
@@ -362,6 +404,14 @@ def test_redirects_that_go_nowhere(server: GitHubServer, to: str) -> None:
     server.faults.append(Fault("skills$|loop", redirect(f"{server.url}/loop" if to == "/loop" else to)))
     assert refused(server).code == "github-redirect-refused"
     assert len(server.requests) <= 2
+
+
+def test_where_a_redirect_leads_is_said_without_what_may_be_secret(server: GitHubServer) -> None:
+    server.tokens.add("t0ken")
+    server.faults.append(Fault("skills$|loop", redirect(f"{server.url}/loop/t0ken?signature=SIGNED")))
+    found = refused(server, settings=settings_for(server, environ={"GITHUB_TOKEN": "t0ken"}))
+    assert "/loop/***" in found.message
+    assert "SIGNED" not in found.message
 
 
 def test_a_bad_certificate_file_is_named(server: GitHubServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_each_host_has_its_api_and_its_variable() -> None:
     assert _api("github.com") == ("https://api.github.com", "GITHUB_TOKEN")
     assert _api("", own) == ("https://ghe.corp/api/v3", "GITHUB_TOKEN")
     assert _api("github.com", own) == ("https://api.github.com", "GITHUB_TOKEN")
+    assert _api("", None, {"github.com": "https://mirror.corp/api"})[0] == "https://mirror.corp/api"
     assert _api("ghe.corp", own) == ("https://ghe.corp/api/v3", "GITHUB_TOKEN")
     assert _api("git.example.com", own, ghe) == ("https://git.example.com/api/v3", "GH_ENTERPRISE_TOKEN")
     assert _api("ghe.corp", own, {"ghe.corp": "https://ghe.corp/api/v3"})[1] == "GITHUB_TOKEN"

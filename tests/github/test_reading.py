@@ -10,7 +10,7 @@ from budgets import BudgetExceeded
 from importer.model import EntryKind
 from tests.github.harness import SKILL, hosted, read, refused
 from tests.github.server import Exe, GitHubServer, GitRepo, Link, Submodule
-from tests.github.server.faults import Fault, body, status
+from tests.github.server.faults import Fault, body, status, without
 from tests.github.server.repos import Files
 
 FILES: Files = {
@@ -88,6 +88,21 @@ def test_base64_answers_give_the_same_bytes(server: GitHubServer, tmp_path: Path
     hosted(server, tmp_path, files)
     server.limits.base64_only = True
     assert read(server).files == files
+    server.faults.append(Fault("blobs/", without("content-type")))
+    assert read(server).files == files
+
+
+def test_a_file_that_looks_like_an_answer_is_a_file(server: GitHubServer, tmp_path: Path) -> None:
+    files = {"a.json": b'{"sha": "x", "content": "aGk=", "encoding": "base64"}'}
+    hosted(server, tmp_path, files)
+    server.faults.append(Fault("blobs/", without("content-type")))
+    assert read(server).files == files
+
+
+def test_a_listing_that_says_nothing_of_being_cut_is_whole(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, FILES)
+    server.faults.append(Fault("trees/", body(lambda data: data.replace(b', "truncated": false', b""))))
+    assert "skills/pdf/SKILL.md" in read(server).files
 
 
 def test_a_repository_with_sha256_objects(server: GitHubServer, tmp_path: Path) -> None:
@@ -177,6 +192,13 @@ def test_a_path_that_is_not_there_has_suggestions(server: GitHubServer, tmp_path
 def test_a_path_in_another_normal_form_is_found(server: GitHubServer, tmp_path: Path) -> None:
     hosted(server, tmp_path, {"skills/e\u0301t\u00e9/SKILL.md": SKILL})
     assert read(server, "acme/skills/skills/\u00e9t\u00e9").files == {"SKILL.md": SKILL}
+
+
+def test_a_link_to_a_skill_document_means_its_folder(server: GitHubServer, tmp_path: Path) -> None:
+    hosted(server, tmp_path, {**FILES, "docs/pdf.md": Link("../skills/pdf/SKILL.md")})
+    got = read(server, "acme/skills/docs/pdf.md")
+    assert sorted(got.files) == ["SKILL.md", "empty.txt", "scripts/run.sh"]
+    assert got.resolved["path"] == "skills/pdf"
 
 
 # --- truncated listings ----------------------------------------------------------------------------------------------

@@ -111,7 +111,10 @@ def test_what_is_gone_concerns_its_items_only(server: GitHubServer, repo: GitRep
 def test_a_name_that_was_taken_over(server: GitHubServer, repo: GitRepo, tmp_path: Path) -> None:
     item = _recorded(server, "a")
     server.rename("acme/skills", "acme/moved")
-    assert _check(server, item)[0].repository == "acme/moved"
+    (moved,) = _check(server, item)
+    assert moved.repository == "acme/moved"
+    assert moved.renamed is not None
+    assert moved.renamed.code == "github-renamed"
     del server.renamed["acme/skills"]
     hosted(server, tmp_path / "evil", {"s/a/SKILL.md": b"evil"})
     server.repos["acme/skills"].id = 4711

@@ -26,7 +26,7 @@ def test_exactly_as_many_as_are_kept() -> None:
 
 
 def test_what_is_not_looked_into_stays_as_text() -> None:
-    text = '{"a": {"b": [1]}, "pad": %s, "flag": true, "deep": {"x": {"y": 2}}}' % numbers(20)
+    text = f'{{"a": {{"b": [1]}}, "pad": {numbers(20)}, "flag": true, "deep": {{"x": {{"y": 2}}}}}}'
     document = parse_config(text, ["a", "deep"])
     assert document.root.plain() == {"a": {"b": [1]}, "pad": numbers(20), "flag": True, "deep": {"x": {"y": 2}}}
     pad = document.root.get("pad")

@@ -336,7 +336,8 @@ class Client:
         if not archive and there != self.api.origin:
             raise Rejected([_no_redirect(asked, f"to another host, {shown(there.label)}")])
         if hops >= (MAX_ARCHIVE_HOPS if archive else 1):
-            raise Rejected([_no_redirect(asked, f"again and again, last to {shown(urlsplit(target).path, 120)}")])
+            last = shown(asked.identity.scrub(urlsplit(target).path), 120)  # a query may hold a signature
+            raise Rejected([_no_redirect(asked, f"again and again, last to {last}")])
         return target
 
     def _head(self, response: httpx.Response, limit: int = 64 * 1024) -> bytes:

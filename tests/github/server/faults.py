@@ -166,6 +166,34 @@ def trickle(seconds: float) -> Action:
     return act
 
 
+def slow_head(seconds: float) -> Action:
+    """Send the status line, and then a header one byte at a time."""
+
+    def act(handler: Handler, _reply: Reply) -> bool:
+        try:
+            handler.wfile.write(b"HTTP/1.1 200 OK\r\nx-pad: ")
+            handler.wfile.flush()
+            while not handler.owner.closing.wait(seconds):
+                handler.wfile.write(b"x")
+                handler.wfile.flush()
+        except OSError:
+            pass
+        handler.close_connection = True
+        return True
+
+    return act
+
+
+def without(name: str) -> Action:
+    """Leave one header out."""
+
+    def act(_handler: Handler, reply: Reply) -> bool:
+        reply.headers.pop(name, None)
+        return False
+
+    return act
+
+
 def redirect(location: str, code: int = 302) -> Action:
     """Send the client elsewhere."""
 
