@@ -108,9 +108,10 @@ def _removed(report: Report, console: Console) -> None:
 
 @click.command()
 @click.argument("transaction", metavar="ID")
+@click.option("--yes", "-y", is_flag=True, help="Accepted and without effect: naming the transaction is the consent.")
 @common
 @click.pass_obj
-def rollback(console: Console, /, transaction: str) -> int:
+def rollback(console: Console, /, transaction: str, yes: bool) -> int:  # noqa: ARG001, RUF100
     """Bring back what a transaction replaced, overwrote or removed; `importer history` lists them."""
     from importer.app import changing
     from importer.app.session import Session

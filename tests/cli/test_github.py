@@ -84,8 +84,8 @@ def test_one_skill_costs_few_requests(run: Run, server: GitHubServer) -> None:
 def test_links_elsewhere_cost_a_chosen_skill_nothing(run: Run, server: GitHubServer, repo: GitRepo) -> None:
     """Its own links are followed to wherever they lead; those of the others are not even read, and that is said."""
     others = {f".agent/skills/{n}.md": Link(f"../../skills/reef/{n}") for n in range(30)}
-    own = {"skills/tide/LICENSE": Link("../../shared/LICENSE"), "shared": Link("legal"), "legal/LICENSE": Link("MIT")}
-    repo.commit({**others, **own, "legal/MIT": b"MIT\n"})
+    repo.commit({**others, "skills/tide/LICENSE": Link("../../LICENSE"), "LICENSE": Link("legal/MIT")})
+    repo.commit({"legal/MIT": b"MIT\n"})
     shown = run("preview", "acme/skills", "--skill", "tide", "--json")
     assert shown.status == 0, shown.out
     assert len(server.requests) <= 5 + 3 + 3
@@ -93,8 +93,7 @@ def test_links_elsewhere_cost_a_chosen_skill_nothing(run: Run, server: GitHubSer
     assert "link-refused" not in shown.codes()
     (taken,) = [d for d in shown.json["diagnostics"] if d["code"] == "link-copied"]
     assert "legal/MIT" in taken["message"]
-    by_frontmatter = {"other/SKILL.md": skill_md("wave"), "other/l.md": Link("../legal/MIT")}
-    repo.commit(by_frontmatter)
+    repo.commit({"other/SKILL.md": skill_md("wave"), "other/l.md": Link("../legal/MIT")})
     named = run("preview", "acme/skills", "--skill", "wave", "--json")
     assert named.dispositions() == {"wave": ("install", "new")}
     assert named.json["skills"][0]["files"] == 2

@@ -232,11 +232,23 @@ class Courier:
             for item in items:
                 work(item, stop)
             return
+
+        def guarded(item: Item) -> None:
+            if stop.is_set():
+                return
+            try:
+                work(item, stop)
+            except Stopped:
+                return
+            except BaseException:
+                stop.set()  # here, so that this thread does not take the next item first
+                raise
+
         with ThreadPoolExecutor(CONNECTIONS, thread_name_prefix="github") as pool:
             futures = []
             try:
                 for item in items:
-                    futures.append(pool.submit(work, item, stop))
+                    futures.append(pool.submit(guarded, item))
                 for future in as_completed(futures):
                     future.result()
             except BaseException:
