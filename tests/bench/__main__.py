@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import inputs
+from tests.bench import github, inputs
 from tests.bench.measure import compare, run
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def rows(bench: Bench, folder: Path) -> None:
         bench.row("importer --version / python -c 'import click'", lambda: [command, "--version"], click)
         bench.row("importer budgets / python -c 'import click'", lambda: [command, "budgets"], click)
     growth(bench, folder)
+    github.rows(bench, folder)
 
 
 def growth(bench: Bench, folder: Path) -> None:

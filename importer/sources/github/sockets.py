@@ -25,6 +25,8 @@ class Sockets:
     def __init__(self) -> None:
         self.aborted = False
         """Whether nothing is asked any more."""
+        self.interruptions = 0
+        """How often every wait was ended."""
         self._held: WeakSet[socket.socket] = WeakSet()
         self._lock = threading.Lock()
 
@@ -42,6 +44,7 @@ class Sockets:
     def interrupt(self) -> None:
         """End every wait on a connection; new ones may be opened."""
         with self._lock:
+            self.interruptions += 1
             held = list(self._held)
         for one in held:
             _shut(one)
@@ -57,8 +60,7 @@ class Watch:
     """One request, as the HTTP client's `trace` tells of it: its head has `seconds` from the first wait for it."""
 
     def __init__(self, sockets: Sockets, seconds: float) -> None:
-        self.expired = False
-        """Whether the time was up."""
+        self._before = sockets.interruptions
         self._sockets = sockets
         self._seconds = seconds
         self._timer: threading.Timer | None = None
@@ -70,20 +72,21 @@ class Watch:
         elif _HEAD in event:
             self.stop()
             if event.endswith(".started"):
-                self._timer = threading.Timer(self._seconds, self._expire)
+                # Which connection serves which request is not told: whoever shares the client tries again.
+                self._timer = threading.Timer(self._seconds, self._sockets.interrupt)
                 self._timer.daemon = True
                 self._timer.start()
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time of this request was up, or that of another one, whose end ended this one too."""
+        return self._sockets.interruptions != self._before
 
     def stop(self) -> None:
         """The head is there, or will not come."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def _expire(self) -> None:
-        # Which connection serves which request is not told: whoever shares the client tries again.
-        self.expired = True
-        self._sockets.interrupt()
 
 
 def _shut(one: socket.socket) -> None:
