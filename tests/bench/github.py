@@ -145,6 +145,9 @@ def site(folder: Path) -> Iterator[Site]:
         files = {f"{root}/references/note-{n}.md": inputs.prose(rng, 4_000) for n in range(9)}
         large.commit({f"{root}/SKILL.md": inputs.skill_md(f"skill-{number:02}"), **files})
 
+    for repository in (many, large):
+        repository.git("symbolic-ref", "HEAD", "refs/heads/main")  # a clone takes what HEAD names
+
     class Backend(_Backend):
         root = folder
 
@@ -177,7 +180,16 @@ def rows(bench: Bench, folder: Path) -> None:
             def command() -> Sequence[str]:
                 library = folder / f"library-{next(bench.fresh)}"
                 tail = ["preview", *arguments, "--library", str(library), "--json"]
-                return ["env", "-u", "GH_TOKEN", f"GITHUB_API_URL={served.wires['api'].url}", *start, *tail]
+                return [
+                    "env",
+                    "-u",
+                    "GITHUB_TOKEN",
+                    "-u",
+                    "GH_TOKEN",
+                    f"GITHUB_API_URL={served.wires['api'].url}",
+                    *start,
+                    *tail,
+                ]
 
             return command
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from importer.diagnostics import Rejected, error
-from importer.sources.github import Clock, client
+from importer.sources.github import Clock
 from importer.sources.github.faults import Transient
 from importer.sources.github.patience import Patience
 from tests.github.harness import SKILL, FakeClock, hosted, read, refused, settings_for
@@ -23,14 +23,11 @@ from tests.github.server.faults import (
     cut,
     drop,
     endless,
-    hang,
     header,
     html,
     redirect,
     shorter,
-    slow_head,
     status,
-    trickle,
 )
 from tests.github.server.repos import Files, GitRepo
 
@@ -256,40 +253,6 @@ def test_no_try_starts_after_the_time_is_up() -> None:
     assert tries(15, progress=True) == 8 + 1
 
 
-# --- giving up -------------------------------------------------------------------------------------------------------
-
-
-def test_who_gives_up_does_not_wait_for_the_others(server: GitHubServer, tmp_path: Path) -> None:
-    """One file ends the import while five others are silent: nobody waits for their time-outs, nobody asks again."""
-    files = {f"{n}.md": b"%d" % n for n in range(40)}
-    repo = hosted(server, tmp_path, files, "acme/many")
-    sha = repo.git("rev-parse", "main:0.md").decode().strip()
-
-    def refuse(handler: Handler, reply: Reply) -> bool:
-        while server.count("git/blobs") < 6:
-            handler.owner.closing.wait(0.01)
-        return status(401)(handler, reply)
-
-    waited_out: list[str] = []
-
-    def silent(handler: Handler, _reply: Reply) -> bool:
-        handler.connection.settimeout(10)
-        try:
-            handler.connection.recv(1)  # returns once the client is gone
-        except TimeoutError:
-            waited_out.append(handler.path)
-        except OSError:
-            pass
-        handler.close_connection = True
-        return True
-
-    server.faults += [Fault(f"blobs/{sha}", refuse), Fault("blobs/", silent)]
-    found = refused(server, "acme/many", settings=settings_for(server, read_timeout=3600))
-    assert waited_out == []
-    assert found.code == "github-unauthorized"
-    assert server.count("git/blobs") == 6
-
-
 # --- one file --------------------------------------------------------------------------------------------------------
 
 
@@ -342,46 +305,6 @@ def test_every_wait_together_is_short(server: GitHubServer, tmp_path: Path) -> N
         refused(server, "acme/many", settings=settings_for(server, clock=clock.clock())).code == "github-server-error"
     )
     assert len(clock.waited) <= 14
-
-
-@pytest.mark.parametrize("where", ["skills$", "trees/", "blobs/"])
-def test_silence_ends(server: GitHubServer, where: str) -> None:
-    server.faults.append(Fault(where, hang()))
-    found = refused(server, settings=settings_for(server, read_timeout=0.15))
-    assert found.code == "github-timeout"
-    assert len(server.requests) <= 40
-
-
-@pytest.mark.parametrize("where", ["skills$", "blobs/"])
-def test_a_head_that_comes_too_slowly_ends(server: GitHubServer, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
-    """No time-out between two reads ends it."""
-    monkeypatch.setattr(client, "_GRACE", 0.0)
-    server.faults.append(Fault(where, slow_head(0.02)))
-    assert refused(server, settings=settings_for(server, read_timeout=0.2)).code == "github-timeout"
-    assert len(server.requests) <= 40
-
-
-def test_a_document_that_comes_too_slowly_ends(server: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "DEADLINE", 0.1)
-    server.faults.append(Fault("skills$", trickle(0.02)))
-    assert refused(server).code == "github-timeout"
-    assert len(server.requests) == 1
-
-
-def test_an_error_whose_words_never_end(server: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "_ERROR_SECONDS", 0.05)
-
-    def act(handler: Handler, reply: Reply) -> bool:
-        reply.status = 403
-        return trickle(0.02)(handler, reply)
-
-    server.faults.append(Fault("skills$", act))
-    assert refused(server).code == "github-forbidden"
-
-
-def test_a_body_that_trickles_ends(server: GitHubServer) -> None:
-    server.faults.append(Fault("skills$", trickle(0.02)))
-    assert refused(server, settings=settings_for(server, read_timeout=0.1)).code == "github-timeout"
 
 
 # --- hosts and redirects ---------------------------------------------------------------------------------------------

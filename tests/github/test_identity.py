@@ -16,7 +16,7 @@ from importer.sources.github import GitHubSettings, MemoryCache, gh_token, known
 from importer.sources.github.identity import api_of, identity_for
 from tests.github.harness import SKILL, hosted, prices, read, refused, settings_for
 from tests.github.server import GitHubServer, GitRepo
-from tests.github.server.faults import Fault, redirect, status
+from tests.github.server.faults import Fault, body, redirect, status
 
 TOKEN = "ghp_s3cretS3cret"
 
@@ -205,6 +205,18 @@ def test_a_server_that_repeats_the_token_does_not_make_us_say_it(server: GitHubS
     found = refused(server, settings=settings_for(server, environ={"GITHUB_TOKEN": TOKEN}))
     assert TOKEN not in repr(found)
     assert "***" in found.message
+
+
+def test_an_answer_that_holds_the_token_is_none(server: GitHubServer, made: GitRepo) -> None:
+    """Names end up in reports, in the record and in the cache."""
+    server.add("acme/skills", made)
+    server.tokens.add(TOKEN)
+    cache = MemoryCache()
+    server.faults.append(Fault("skills$", body(lambda data: data.replace(b'"main"', f'"{TOKEN}"'.encode()))))
+    found = refused(server, settings=settings_for(server, environ={"GITHUB_TOKEN": TOKEN}, cache=cache))
+    assert found.code == "github-bad-answer"
+    assert TOKEN not in found.message
+    assert not any(TOKEN.encode() in kept for kept in cache._held.values())
 
 
 # --- the cache -------------------------------------------------------------------------------------------------------

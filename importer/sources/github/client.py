@@ -286,10 +286,16 @@ class Client:
     def _bounded(self, answer: Answer, cap: int, asked: Asked) -> Iterator[bytes]:
         clock = self.settings.clock
         seen, started = 0, clock.monotonic()
+        token, tail = self.identity.token.encode(), b""
         for chunk in answer.chunks(decoded=True):
             seen += len(chunk)
             if seen > cap:
                 raise Rejected([bad_answer(asked, f"sends more than {cap:,} bytes, which no such answer has", max=cap)])
+            if token:
+                tail += chunk
+                if token in tail:
+                    raise Rejected([bad_answer(asked, "repeats the token, which is written down nowhere")])
+                tail = tail[-len(token) :]
             spent = clock.monotonic() - started
             if spent > DEADLINE and seen < spent * DOCUMENT_RATE:
                 raise Rejected([too_slow(asked)])
