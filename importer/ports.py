@@ -8,8 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from importer.diagnostics import Diagnostic
-    from importer.model import Entry, FileRecord, Listed
-    from importer.paths import RelPath
+    from importer.model import Entry, Listed
 
 
 class Charge(Protocol):
@@ -95,16 +94,6 @@ class Container(Protocol):
 
     def close(self) -> None:
         """Let go of what the container holds open."""
-
-
-class StagedFiles(Protocol):
-    """The files of one candidate after they were staged, read through their records."""
-
-    def records(self) -> Sequence[FileRecord]:
-        """Return one record for each file, ordered by the UTF-8 bytes of their paths."""
-
-    def read(self, path: RelPath, limit: int, /) -> bytes:
-        """Return at most `limit` bytes from the start of one file. `KeyError` where there is none of that path."""
 
 
 class Progress(Protocol):

@@ -100,15 +100,18 @@ class StagedFolder:
         """Create a file beside the candidates, for a nested archive or an inflated tar.
 
         Returns:
-            The file, open for writing, and its path. It goes when the staging folder does, or with `unspool`.
+            The file, open for writing, and its path. It goes with `drop_spool`, or when the staging folder does.
         """
         self._make(f"{self._base}/spool")
         path = self.root / "spool" / f"{len(name)}-{os.urandom(6).hex()}"
         return io.BufferedWriter(fs.NewFile(os.fspath(path)), 1 << 16), path
 
-    def unspool(self, path: Path) -> None:
-        """Remove a spooled file before the staging folder goes."""
-        fs.remove_file(os.fspath(path))
+    def drop_spool(self) -> None:
+        """Remove every spooled file: once the candidates are staged, nobody reads them again. Raises OSError."""
+        spool = f"{self._base}/spool"
+        if spool in self._made:
+            fs.remove_tree(spool)
+            self._made.discard(spool)
 
     def write(self, folder: str, path: RelPath, data: bytes) -> None:
         """Create a file with these bytes, made by the importer itself. Raises OSError."""

@@ -127,10 +127,7 @@ def rollback(session: Session, transaction: str) -> Report:
         with session.library.writer(command="rollback", timeout=session.settings.lock_timeout) as writer:
             applied = writer.rollback(transaction)
     except OSError as problem:
-        failed = machine_error(problem, "the rollback")
-        if failed.code == "library-rollback-refused":
-            failed.status = Status.REFUSED
-        raise failed from problem
+        raise machine_error(problem, "the rollback") from problem
     return {
         "schema": "importer/rollback/1",
         "transaction": applied.transaction,

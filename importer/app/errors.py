@@ -49,16 +49,19 @@ class ImporterError(Exception):
         self.diagnostics: tuple[Diagnostic, ...] = found
 
 
-STALE_CODES = frozenset({"token-unknown", "token-expired", "token-used", "library-stale"})
+_STATUSES = {
+    **dict.fromkeys(("token-unknown", "token-expired", "token-used", "library-stale"), Status.STALE),
+    "library-rollback-refused": Status.REFUSED,
+}
 
 
 def machine_error(problem: OSError, doing: str) -> ImporterError:
     """Say an error of the library or of the machine: its path, its cause, and what was being done.
 
-    A stale plan or token is the only one that is not FAILED.
+    A stale plan or token is STALE, a rollback that something stands on is REFUSED; everything else is FAILED.
     """
     if isinstance(problem, DiskError):
-        status = Status.STALE if problem.code in STALE_CODES else Status.FAILED
+        status = _STATUSES.get(problem.code, Status.FAILED)
         return ImporterError(problem.code, problem.message, status, path=problem.path)
     path = problem.filename if isinstance(problem.filename, str) else ""
     target = problem.filename2 if isinstance(problem.filename2, str) else ""

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from importer.app.errors import ImporterError, Status, machine_error
+from importer.app.request import Request
 from importer.app.results import Installation, sort_items
 from importer.diagnostics import Diagnostic, Severity, error, shown
+from importer.formats.settle import select
 from importer.library.candidates import summary_of
-from importer.model import Choices, Reason
+from importer.model import Choices, LeftOut, Reason
 from importer.planning.planner import plan as make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from importer.app.request import Request
     from importer.app.results import Preview
     from importer.app.session import Session
     from importer.library.candidates import HeldCandidate
     from importer.library.writer import Writer
     from importer.model import Choice, Package, Plan, Snapshot
-
-TOKEN = re.compile(r"imp_[A-Za-z0-9_-]{32}")
-
-
-def is_token(text: str) -> bool:
-    """Return whether `text` has the form that only a token has."""
-    return TOKEN.fullmatch(text) is not None
 
 
 def require_decided(preview: Preview, *, yes: bool, expect: str | None) -> None:
@@ -92,7 +86,7 @@ def install_preview(
         notes = [d.message for d in preview.diagnostics if d.code == "library-unwritable"]
         message = f"nothing was installed: {notes[0] if notes else 'the library cannot be written'}"
         raise ImporterError("library-unwritable", message, Status.FAILED, preview.diagnostics)
-    return _install(session, preview.token, choices or Choices(), (), expect)
+    return _install(session, preview.token, Request(source="", choices=choices or Choices()), expect)
 
 
 def give_up(session: Session, preview: Preview) -> None:
@@ -119,15 +113,15 @@ def install_token(session: Session, token: str, request: Request, *, expect: str
         ImporterError: STALE for a token that is unknown, used or expired, and where anything that the preview showed
             would now differ; DECISION where a choice or a confirmation is missing; FAILED where the disk refuses.
     """
-    return _install(session, token, request.choices, request.skills, expect)
+    return _install(session, token, request, expect)
 
 
-def _install(session: Session, token: str, choices: Choices, only: tuple[str, ...], expect: str | None) -> Installation:
+def _install(session: Session, token: str, request: Request, expect: str | None) -> Installation:
     library = session.library
     try:
         held = library.claim(token)
         with library.writer(command="install", timeout=session.settings.lock_timeout) as writer:
-            return _apply(session, writer, held, token, choices, only, expect)
+            return _apply(session, writer, held, token, request, expect)
     except ImporterError as ended:
         if ended.code == "library-stale" and expect is None:
             _release(session, token)
@@ -141,8 +135,7 @@ def _apply(
     writer: Writer,
     held: HeldCandidate,
     token: str,
-    choices: Choices,
-    only: tuple[str, ...],
+    request: Request,
     expect: str | None,
 ) -> Installation:
     changed = held.changed()
@@ -152,8 +145,8 @@ def _apply(
     shown_now = make_plan(held.package, snapshot, held.choices, held.origin)
     if shown_now.digest != held.plan_digest:
         raise _stale(_difference(held.summary, shown_now))
-    decided = _merge(held.choices, choices)
-    package = _subset(held.package, only)
+    decided = _merge(held.choices, request.choices)
+    package = _subset(held.package, request)
     final = make_plan(package, snapshot, decided, held.origin)
     if expect is not None and expect != final.digest:
         raise ImporterError(
@@ -208,28 +201,36 @@ def _merge(held: Choices, given: Choices) -> Choices:
     )
 
 
-def _subset(package: Package, only: tuple[str, ...]) -> Package:
-    """Return `package` with the named skills alone; what was not named is left out and said so."""
-    if not only:
+def _subset(package: Package, request: Request) -> Package:
+    """Return `package` with what `request` names alone; what was not named is left out and said so.
+
+    Raises:
+        ImporterError: USAGE where a name is none of those that the preview showed.
+    """
+    if not request.skills and not request.connectors:
         return package
-    from dataclasses import replace
-
-    from importer.model import LeftOut
-
-    known = {skill.name for skill in package.skills} | {skill.root for skill in package.skills}
-    unknown = [name for name in only if name not in known]
-    if unknown:
-        raise ImporterError(
-            "skill-not-found",
-            f"the preview showed no skill {shown(unknown[0])!r}; it showed: "
-            + ", ".join(shown(s.name) for s in package.skills[:20]),
-            Status.USAGE,
-        )
-    kept = tuple(s for s in package.skills if s.name in only or s.root in only)
-    rest = tuple(
-        LeftOut(kind="skill", name=s.name, root=s.root, reason="not-selected") for s in package.skills if s not in kept
+    skills, unknown = select(package.skills, request.skills)
+    wanted = {name.removeprefix("connector:") for name in request.connectors}
+    missing = sorted(wanted - {connector.name for connector in package.connectors})
+    unknown += tuple(
+        error("connector-not-found", f"the preview showed no connector {shown(name)!r}", connector=name)
+        for name in missing
     )
-    return replace(package, skills=kept, left_out=(*package.left_out, *rest))
+    if unknown:
+        raise ImporterError(unknown[0].code, unknown[0].message, Status.USAGE, unknown)
+    connectors = tuple(c for c in package.connectors if not wanted or c.name in wanted)
+    taken = {skill.root for skill in skills}
+    rest = [
+        LeftOut(kind="skill", name=skill.name, root=skill.root, reason="not-selected")
+        for skill in package.skills
+        if skill.root not in taken
+    ]
+    rest += [
+        LeftOut(kind="connector", name=connector.name, root="", reason="not-selected")
+        for connector in package.connectors
+        if wanted and connector.name not in wanted
+    ]
+    return replace(package, skills=skills, connectors=connectors, left_out=(*package.left_out, *rest))
 
 
 def _stale(what: str) -> ImporterError:

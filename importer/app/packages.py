@@ -14,8 +14,8 @@ from importer.digests import tree_digest
 from importer.entries import as_warning
 from importer.formats.layout import Kind, SpecialistLayout
 from importer.formats.limits import check_specialist_budget
-from importer.formats.specialist import READ_BYTES, read_specialist
-from importer.model import ConnectorCandidate, LeftOut, Package, SkillCandidate, SpecialistCandidate
+from importer.formats.specialist import READ_BYTES, read_specialist, unlisted_skills
+from importer.model import ConnectorCandidate, LeftOut, Package, SpecialistCandidate
 from importer.paths import RelPath
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def _specialist(reader: PackageReader, opened: Opened, held: Held, meters: Meter
             "display_name": document.display_name,
             "description": document.description,
         }
-        notes += _unlisted(specialist, skills)
+        where = f"{layout.root}/specialist.json" if layout.root else "specialist.json"
+        notes += unlisted_skills(document, [skill.name for skill in skills], where)
     notes += _beside(layout, held)
     return ReadPackage(
         package=Package(kind="specialist", skills=skills, specialist=specialist, left_out=tuple(reader.left_out)),
@@ -172,22 +173,6 @@ def _staged_document(staged: StagedFolder, entry: Entry | None) -> bytes | None:
     if entry is None:
         return None
     return staged.read(SPECIALIST_FOLDER, RelPath(entry.path.name), READ_BYTES + 1)
-
-
-def _unlisted(specialist: SpecialistCandidate, skills: Sequence[SkillCandidate]) -> list[Diagnostic]:
-    """Say which bundled skills the role does not name: they are installed, and it will not use them."""
-    named = set(specialist.skill_ids)
-    return [
-        warning(
-            "specialist-skill-unlisted",
-            f"the package brings the skill {shown(skill.name)}, and skill_ids does not name it; it is installed, and "
-            "the specialist does not use it",
-            skill.root,
-            name=skill.name,
-        )
-        for skill in skills
-        if skill.name not in named
-    ]
 
 
 def _beside(layout: SpecialistLayout, held: Held) -> list[Diagnostic]:

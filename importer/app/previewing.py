@@ -125,6 +125,7 @@ def _preview(session: Session, request: Request, work: _Work) -> Preview:
     finally:
         if opened is not None:
             opened.close()
+    work.folder.drop_spool()
     diagnostics = [*read.diagnostics]
     if work.note is not None:
         diagnostics.append(work.note)

@@ -189,7 +189,7 @@ class PackageReader:
             complete=records[relative].size <= len(data),
             root=item.root,
             folder=item.place.folder if item.place.path else _folder_name(item.held.container),
-            document_name=document.path.name,
+            document_name=getattr(item.held.container, "document_name", document.path.name),
             fallback=item.place.fallback or (label if not item.place.path else ""),
             bundled=self.bundled,
         )

@@ -37,8 +37,8 @@ def remove(console: Console, /, kind: str, name: str | None, with_skills: tuple[
     """
     from importer.app import changing
     from importer.app.errors import ImporterError, Status
-    from importer.app.installing import is_token
     from importer.app.session import Session
+    from importer.tokens import is_token
 
     wanted = [part for text in with_skills for part in text.split(",") if part]
     with Session(console.settings()) as session:

@@ -38,7 +38,7 @@ def preview_lines(report: Report, console: Console) -> list[str]:
     lines += diagnostic_lines(report["diagnostics"], console)
     changed = [usage for usage in report["budgets"] if usage["changed"]]
     if changed:
-        lines += ["", "Budgets changed for this run:"]
+        lines += ["", "Budgets that are not the default ones:"]
         lines += [
             f"  {u['profile']}.{u['limit']}: at most {u['max']:,} {u['unit']}, used {u['used']:,}" for u in changed
         ]

@@ -60,8 +60,9 @@ def install(console: Console, /, source: str, yes: bool, expect: str | None, **o
 
     The whole plan is applied, or nothing. Without a terminal SOURCE needs --yes or --expect.
     """
-    from importer.app.installing import install_token, is_token
+    from importer.app.installing import install_token
     from importer.app.session import Session
+    from importer.tokens import is_token
 
     request = _request(source, options)
     with Session(console.settings()) as session:
@@ -169,14 +170,15 @@ def next_step(result: Preview, request: Request, console: Console) -> None:
     if result.status is Status.REFUSED:
         if good_part(result) and not request.keep_going:
             console.out(f"{good_part(result)}:")
-            console.out("  " + console.command("install", request.source, "--keep-going", *_again(request)))
+            console.out("  " + console.command("install", request.source, "--keep-going", *_again(request, console)))
         return
     if result.selection_needed:
         console.out("Choose with --skill NAME, repeated; nothing was changed.")
         return
     if plan is not None and asked_args(plan):
         console.out("Nothing was changed. Look at what may be a credential; if it is none, preview again with:")
-        console.out("  " + " ".join(f"--allow-arg {ask}" for ask in asked_args(plan)))
+        vouched = [word for ask in asked_args(plan) for word in ("--allow-arg", ask)]
+        console.out("  " + console.command("preview", request.source, *vouched, *_again(request, console)))
         return
     if result.token is None:
         console.out("Nothing was changed. There is no token, since the library cannot be written.")
@@ -218,11 +220,14 @@ def _nothing_to_do(plan: Plan) -> bool:
     return dispositions == {Disposition.REUSE}
 
 
-def _again(request: Request) -> list[str]:
+def _again(request: Request, console: Console) -> list[str]:
+    """Return the options that this run was given, to be given again."""
     words = [word for name in request.skills for word in ("--skill", name)]
     words += [word for name in request.connectors for word in ("--connector", name)]
     words += ["--ref", request.ref] if request.ref else []
     words += [word for name, choice in request.choices.by_name.items() for word in ("--choose", f"{name}={choice}")]
     words += ["--confirm-overwrite"] if request.choices.confirm_overwrite else []
+    words += [word for item in sorted(request.choices.allowed) for word in ("--allow-arg", item)]
+    words += [word for change in console.budgets for word in ("--budget", change)]
     words += ["--name-encoding", request.name_encoding] if request.name_encoding else []
     return words

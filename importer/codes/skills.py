@@ -103,10 +103,6 @@ CODES: dict[str, tuple[str, str]] = {
         "The host application ships a skill of that name; it is kept.",
         "Nothing, or ask for a package under another name.",
     ),
-    "skill-not-found": (
-        "The preview behind a token showed no such skill.",
-        "Use one of the names that it showed.",
-    ),
     "preview-text-left-out": (
         "The text of a SKILL.md did not fit into the preview's budget; the skill is importable.",
         "Preview that skill alone with --skill, or raise preview.text_bytes.",

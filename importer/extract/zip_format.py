@@ -51,7 +51,6 @@ ASI_UNIX_FIELD = 0x756E
 STREAMED_ATTRIBUTES_FIELD = 0x6C78
 """libarchive's experiment: attributes that only its streaming reader obeys."""
 
-ENCRYPTED = 0x0001
 STREAMED = 0x0008
 UTF8 = 0x0800
 ENCRYPTION_FLAGS = 0x0001 | 0x0040 | 0x2000

@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from importer.library.errors import LibraryError
 from importer.library.stagings import reopen
 from importer.model import Choices, Origin, Package
 from importer.staging import HASH_THREADS
+from importer.tokens import PREFIX, RANDOM_BYTES
 
 if TYPE_CHECKING:
     from importer.library.layout import Layout
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from importer.library.stagings import Staging
     from importer.model import FileRecord, Plan, PlannedConnector, PlannedSkill, PlannedSpecialist
 
-TOKEN_FORM = re.compile(r"imp_[A-Za-z0-9_-]{32}")
 TOKEN_SECONDS = 600.0
 REMEMBERED_SECONDS = 30 * 86400.0
 """How long it is known of a token that it was there: until then it is "expired" or "used", later "unknown"."""
@@ -55,7 +54,6 @@ class Waiting:
     summary: Mapping[str, tuple[str, ...]]
     """What `summary_of` makes of the plan."""
     diagnostics: tuple[Diagnostic, ...] = ()
-    report: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +67,8 @@ class HeldCandidate:
     plan_digest: str
     summary: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...]
-    report_json: str
     expires_at: str
-    _check: Callable[[], None] = field(repr=False, compare=False)
+    _check: Callable[[], object] = field(repr=False, compare=False)
 
     def changed(self) -> tuple[str, ...]:
         """Hash the staged files again; return those that are no longer what the preview read.
@@ -112,7 +109,7 @@ def rfc3339(seconds: float) -> str:
 
 def hold(record: Record, kind: str, staging: str | None, body: str, now: float) -> Held:
     """Keep `body` under a new token."""
-    token = "imp_" + base64.urlsafe_b64encode(os.urandom(24)).decode("ascii")
+    token = PREFIX + base64.urlsafe_b64encode(os.urandom(RANDOM_BYTES)).decode("ascii")
     expires = now + TOKEN_SECONDS
     record.hold(token_hash(token), kind, staging, expires, body)
     return Held(token=token, expires_at=rfc3339(expires))
@@ -137,9 +134,7 @@ def summary_of(plan: Plan) -> dict[str, tuple[str, ...]]:
     }
 
 
-def waiting_body(
-    plan: Plan, *, origin: Origin, choices: Choices, diagnostics: Sequence[Diagnostic], report: str
-) -> str:
+def waiting_body(plan: Plan, *, origin: Origin, choices: Choices, diagnostics: Sequence[Diagnostic]) -> str:
     """Return what is kept of a plan."""
     waiting = Waiting(
         package=plan.package,
@@ -148,7 +143,6 @@ def waiting_body(
         plan_digest=plan.digest,
         summary=summary_of(plan),
         diagnostics=tuple(diagnostics),
-        report=report,
     )
     return json.dumps(codec.encode(waiting))
 
@@ -194,14 +188,9 @@ def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], f
         plan_digest=waiting.plan_digest,
         summary={key: tuple(value) for key, value in waiting.summary.items()},
         diagnostics=waiting.diagnostics,
-        report_json=waiting.report,
         expires_at=rfc3339(expires),
-        _check=lambda: void(find(record, "install", token, now())),
+        _check=lambda: find(record, "install", token, now()),
     )
-
-
-def void(_: object) -> None:
-    """Drop a value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

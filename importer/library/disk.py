@@ -21,7 +21,7 @@ from importer.library.errors import LibraryError
 from importer.paths import RelPath, sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from importer.model import FileRecord
 
@@ -108,25 +108,31 @@ def _odd(path: str, what: str) -> DiskFile:
     return DiskFile(RelPath(f"{text}\0"), digest, False, regular=False)
 
 
-def _read_folder(base: str) -> DiskTree:
-    files: list[DiskFile] = []
-    stamps: dict[str, Stamp] = {}
+def _entries(base: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield everything under a folder but folders, with its path from there; noise and host files take no part."""
     waiting = [""]
     while waiting:
         prefix = waiting.pop()
         with os.scandir(f"{base}/{prefix}") as entries:
             for entry in entries:
-                path = prefix + entry.name
                 if is_noise(entry.name) or (not prefix and entry.name in HOST_FILES):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{path}/")
-                elif entry.is_file(follow_symlinks=False):
-                    files.append(_read_file(entry.path, path, stamps))
-                elif entry.is_symlink():
-                    files.append(_odd(path, f"link:{os.readlink(entry.path)}"))
+                    waiting.append(f"{prefix}{entry.name}/")
                 else:
-                    files.append(_odd(path, "special"))
+                    yield prefix + entry.name, entry
+
+
+def _read_folder(base: str) -> DiskTree:
+    files: list[DiskFile] = []
+    stamps: dict[str, Stamp] = {}
+    for path, entry in _entries(base):
+        if entry.is_file(follow_symlinks=False):
+            files.append(_read_file(entry.path, path, stamps))
+        elif entry.is_symlink():
+            files.append(_odd(path, f"link:{os.readlink(entry.path)}"))
+        else:
+            files.append(_odd(path, "special"))
     return _tree(files, stamps)
 
 
@@ -163,20 +169,11 @@ def unchanged(path: str, tree: DiskTree) -> bool:
     if not tree.stamps:
         return read_item(path).digest == tree.digest
     found: set[str] = set()
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
-        with os.scandir(f"{path}/{prefix}") as entries:
-            for entry in entries:
-                name = prefix + entry.name
-                if is_noise(entry.name) or (not prefix and entry.name in HOST_FILES):
-                    continue
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{name}/")
-                elif entry.is_file(follow_symlinks=False):
-                    if tree.stamps.get(name) != _stamp(entry.stat(follow_symlinks=False)):
-                        return False
-                    found.add(name)
+    for name, entry in _entries(path):
+        if entry.is_file(follow_symlinks=False):
+            if tree.stamps.get(name) != _stamp(entry.stat(follow_symlinks=False)):
+                return False
+            found.add(name)
     return len(found) == len(tree.stamps)
 
 

@@ -252,16 +252,13 @@ class Library:
         origin: Origin,
         choices: Choices,
         diagnostics: Sequence[Diagnostic] = (),
-        report_json: str = "",
     ) -> Held:
         """Keep a candidate for ten minutes under a new token; its staging folder stays with it.
 
         Raises:
             LibraryError: the record cannot be written.
         """
-        body = candidates.waiting_body(
-            plan, origin=origin, choices=choices, diagnostics=diagnostics, report=report_json
-        )
+        body = candidates.waiting_body(plan, origin=origin, choices=choices, diagnostics=diagnostics)
         held = candidates.hold(self.writable_record(), "install", staging.id, body, self.clock())
         staging.keep()
         return held

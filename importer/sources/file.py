@@ -148,6 +148,8 @@ class SingleFileContainer:
 
     def __init__(self, data: FileBytes) -> None:
         self._data = data
+        self.document_name = os.path.basename(data.path)
+        """What the person knows the file as."""
 
     def list(self, charge_entries: Charge, /) -> Sequence[Listed]:
         """Return the one entry."""

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from importer.diagnostics import HIDDEN, Diagnostic, error, shown
+from importer.tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 GITHUB = "github.com"
-_TOKEN = re.compile(r"imp_[A-Za-z0-9_-]{32}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SCP = re.compile(r"(?P<user>[^/@:\s]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>.*)", re.DOTALL)
 _OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -122,7 +122,7 @@ def parse_source(
         return _refuse("source-unrecognised", f"a NUL character in {shown(text)!r}: that is neither a path nor a URL")
     if _LOCAL_START.match(text) or (not _SCHEME.match(text) and exists(text)):
         return LocalRef(path=text)
-    if _TOKEN.fullmatch(text):
+    if is_token(text):
         return TokenRef(token=text)
     try:
         return _remote(text.strip(), frozenset(hosts) | {GITHUB})
@@ -316,7 +316,7 @@ def _plain_segment(segment: str, what: str) -> str:
 
 def _shorthand(text: str) -> GitHubRef | Refused:
     body, hash_sign, fragment = text.partition("#")
-    if "/" not in body:
+    if "/" not in body.rstrip("/"):
         return _refuse(
             "source-not-found",
             f"there is no file or folder {shown(text)!r} here, and it is no reference either; expected {FORMS}",

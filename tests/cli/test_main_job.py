@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from importer.library import candidates
-from tests.builders.archives import write_zip
+from tests.builders.archives import write_tar, write_zip, zip_bytes
 from tests.builders.packages import below, skill, skill_md
 from tests.builders.trees import make_tree
 from tests.cli.conftest import Run
@@ -281,3 +281,65 @@ def test_nothing_is_left_in_home(run: Run, library: Path) -> None:
     run("install", SAMPLES / "reef-survey", "--yes")
     run("preview", SAMPLES / "lab-bundle")
     assert list((library.parent / "home").iterdir()) == []
+
+
+def test_nothing_is_kept_that_nobody_reads_again(run: Run, library: Path, tmp_path: Path) -> None:
+    """What was unpacked to be read (an inflated tar, nested archives) goes before the token is given."""
+    nested = {"inner.zip": zip_bytes(below("one", skill("one"))), **below("two", skill("two"))}
+    for source in (
+        write_zip(tmp_path / "nested.zip", nested),
+        write_tar(tmp_path / "b.tar.gz", below("b", skill("b"))),
+    ):
+        shown = run("preview", source, "--json")
+        assert shown.status == 0, shown.out
+        kept = {path.name for path in (library / ".importer" / "staging").rglob("*") if path.is_dir()}
+        assert "spool" not in kept
+        assert run("install", shown.json["token"], "--json").status == 0
+    assert (library / "skills" / "one" / "SKILL.md").is_file()
+
+
+def test_a_token_installs_a_subset_by_any_form_of_a_name(run: Run, library: Path, tmp_path: Path) -> None:
+    """A name, skill:NAME or a root; the rest is named; a name that was not shown is a usage error."""
+    archive = write_zip(tmp_path / "three.zip", {p: d for n in ("a", "b", "c") for p, d in below(n, skill(n)).items()})
+    token = run("preview", archive, "--json").json["token"]
+    unknown = run("install", token, "--skill", "z", "--json")
+    assert (unknown.status, unknown.json["code"]) == (2, "skill-unknown")
+    nobody = run("install", token, "--connector", "z", "--json")
+    assert (nobody.status, nobody.json["code"]) == (2, "connector-not-found")
+    done = run("install", token, "--skill", "skill:a", "--skill", "b/", "--json")
+    assert done.status == 0, done.out
+    assert {item["name"] for item in done.json["installed"]} == {"a", "b"}
+    assert done.json["skipped"] == [{"kind": "skill", "name": "c", "reason": "not-selected"}]
+    assert not (library / "skills" / "c").exists()
+
+
+def test_messages_name_what_the_person_typed(run: Run, tmp_path: Path) -> None:
+    """A folder that is not there is said as one, and a single file under its own name."""
+    gone = run("preview", "nowhere/")
+    assert gone.status == 2
+    assert "there is no file or folder 'nowhere/'" in " ".join(gone.err.split())
+    page = tmp_path / "NOTES.md"
+    page.write_text("# No frontmatter\n")
+    report = run("preview", page, "--json")
+    assert report.status == 3
+    assert {d["path"] for d in report.json["diagnostics"] if d["severity"] == "error"} == {"NOTES.md"}
+
+
+def test_the_command_that_goes_on_repeats_what_was_given(run: Run, tmp_path: Path) -> None:
+    """Limits and other options of the run stand in it too."""
+    shown = run("preview", SAMPLES / "lab-bundle", "--budget", "skill.files=100")
+    assert shown.status == 3
+    assert "--keep-going --budget skill.files=100" in shown.out
+
+
+def test_a_bundled_skill_that_the_role_does_not_name_is_said(run: Run, tmp_path: Path) -> None:
+    """It is installed, and the specialist will not use it; the good package has no such warning."""
+    assert "specialist-skill-unlisted" not in run("preview", SAMPLES / "field-analyst", "--json").codes()
+    copy = tmp_path / "field-analyst"
+    shutil.copytree(SAMPLES / "field-analyst", copy)
+    role = json.loads((copy / "specialist.json").read_text())
+    role["skill_ids"] = ["table-audit"]
+    (copy / "specialist.json").write_text(json.dumps(role))
+    shown = run("preview", copy, "--json")
+    (found,) = [d for d in shown.json["diagnostics"] if d["code"] == "specialist-skill-unlisted"]
+    assert found["facts"]["names"] == ["chart-check"]

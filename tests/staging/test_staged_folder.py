@@ -200,8 +200,12 @@ def test_a_spooled_file_is_private_and_goes_with_the_folder(staged: StagedFolder
     other, second = staged.spool("inner.zip")
     other.close()
     assert second != path
-    staged.unspool(path)
+    staged.drop_spool()
     assert not path.exists()
+    assert not second.exists()
+    third, again = staged.spool("inner.zip")
+    third.close()
+    assert again.exists()
 
 
 def test_a_full_disk_is_said_with_its_path(staged: StagedFolder, monkeypatch: pytest.MonkeyPatch) -> None:
