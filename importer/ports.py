@@ -35,6 +35,9 @@ class FileSink(Protocol):
     def write(self, data: bytes | memoryview, /) -> None:
         """Take the next bytes; they may be re-used by the caller once this returns."""
 
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Take the next bytes of the Deflate stream that the file comes in, where `begin` was told of one."""
+
     def done(self) -> None:
         """All bytes were delivered and every check of the container passed."""
 
@@ -67,8 +70,18 @@ class TarStreamer(Protocol):
 class Receiver(Protocol):
     """Says where the bytes of an entry go. Called from several threads, never twice for one entry."""
 
-    def begin(self, entry: Entry, /) -> FileSink | None:
-        """Return where to put the file, or None to have it verified and thrown away."""
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> FileSink | None:
+        """Return where to put the file, or None to have it verified and thrown away.
+
+        With `deflated`, its bytes come twice: as they are through `write`, and as one raw Deflate stream through
+        `packed`; whoever keeps the file may keep either.
+        """
+
+    def take(self, entry: Entry, content: bytes | memoryview, packed: bytes | memoryview | None = None, /) -> None:
+        """Take a small file that is at hand as a whole and was checked, in place of a sink.
+
+        `packed` is the same as one raw Deflate stream, where it came as that.
+        """
 
 
 class Container(Protocol):

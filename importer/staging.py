@@ -1,36 +1,70 @@
-"""Where a package's files stand between its source and the library: written once, hashed and inspected as they pass.
+"""Where a package's files stand between its source and the library: hashed and inspected as they pass, kept in packs.
 
 The folder is private to this process (its root has mode 0700 and a random name), so a name in it means what it meant a
-moment ago. Files are created, never opened for writing again; nothing is held in memory.
+moment ago. Nothing is held in memory. Files are made of what the packs hold only when a package is installed: each is
+inflated and hashed again on its way, and compared with its record.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
 import os
-import stat
 import threading
+from array import array
+from collections.abc import Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from importer import fs
-from importer.inspection import PLAIN_TEXT, FileInspector
+from importer.inspection import PLAIN_TEXT, FileInspector, inspect
 from importer.model import FileRecord
+from importer.packs import INDEX, Blob, Pack, PackDamaged, PackReader, Packs, read_index, write_index
 from importer.paths import RelPath, sort_key
+from importer.workers import run_each
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from importer.inspection import Inspection
     from importer.model import Entry
 
-HASH_THREADS = 2
-HASH_ALONE = 32
-"""Fewer files than this are not worth a second thread."""
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+TREE = "tree"
+"""The folder inside the staging folder that files are unpacked to."""
+_BATCH = 32
+"""Files that a thread unpacks before it asks for more."""
+
+
+class Part(NamedTuple):
+    """A folder whose files are checked, and made where they are wanted."""
+
+    folder: str
+    records: Sequence[FileRecord]
+    wanted: bool = True
+
+
+class _Folder:
+    """The files of one candidate, in the order in which they were delivered."""
+
+    __slots__ = ("inspections", "places", "records")
+
+    def __init__(self) -> None:
+        self.records: list[FileRecord] = []
+        self.places = array("Q")
+        """Three numbers for each record, its blob: there may be tens of thousands."""
+        self.inspections: dict[str, Inspection] = {}
+
+    def add(self, record: FileRecord, blob: Blob, inspection: Inspection) -> None:
+        self.records.append(record)
+        self.places.extend((blob.pack << 1 | blob.deflated, blob.start, blob.length))
+        if inspection is not PLAIN_TEXT:
+            self.inspections[record.path.text] = inspection
+
+    def blobs(self) -> Iterator[tuple[FileRecord, Blob]]:
+        for number, record in enumerate(self.records):
+            pack, start, length = self.places[3 * number : 3 * number + 3]
+            yield record, Blob(pack >> 1, start, length, bool(pack & 1))
 
 
 class StagedFolder:
@@ -46,36 +80,85 @@ class StagedFolder:
         self._lock = threading.Lock()
         self._places: dict[int, tuple[Entry, str, RelPath]] = {}
         self._made: set[str] = set()
-        self._records: dict[str, list[FileRecord]] = {}
-        self._inspections: dict[str, dict[str, Inspection]] = {}
-        self._open: set[_Sink] = set()
+        self._folders: dict[str, _Folder] = {}
+        self._packs = Packs(self._base)
+        self._reader = PackReader(self._base)
+
+    # --- what comes from a container ---------------------------------------------------------------------------------
 
     def place(self, entry: Entry, folder: str, path: RelPath) -> None:
         """Say where an entry goes: to `path` inside `folder`, which is a relative path inside the staging folder."""
         self._places[id(entry)] = (entry, folder, path)
 
-    def begin(self, entry: Entry, /) -> _Sink | None:
-        """Create the file of an entry; None where it was not placed. Raises OSError."""
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> _Sink | None:
+        """Take the file of an entry piece by piece; None where it was not placed. Raises OSError."""
         place = self._places.pop(id(entry), None)
         if place is None:
             return None
         _, folder, path = place
-        parent = f"{self._base}/{folder}/{path.parent}" if path.parent else f"{self._base}/{folder}"
-        if parent not in self._made:
-            self._make(parent)
-        full = f"{parent}/{path.name}"
-        descriptor = fs.create(full, executable=entry.executable is True)
-        sink = _Sink(self, descriptor, full, folder, path, entry.executable)
-        self._open.add(sink)
-        return sink
+        return _Sink(self, self._pack(), folder, path, entry.executable, deflated)
+
+    def take(self, entry: Entry, content: bytes | memoryview, packed: bytes | memoryview | None = None, /) -> None:
+        """Take a small file as a whole. Raises OSError.
+
+        Args:
+            entry: where it was not placed, nothing happens.
+            content: the file.
+            packed: the same as one Deflate stream, where it came as that.
+        """
+        place = self._places.pop(id(entry), None)
+        if place is None:
+            return
+        _, folder, path = place
+        pack = self._pack()
+        start = pack.end
+        pack.append(content if packed is None else packed)
+        blob = Blob(pack.number, start, pack.end - start, packed is not None)
+        self._packs.give_back(pack)
+        whole = content if isinstance(content, bytes) else bytes(content)
+        inspection = inspect(whole)
+        self._record(folder, path, len(whole), hashlib.sha256(whole).hexdigest(), entry.executable, blob, inspection)
+
+    def _pack(self) -> Pack:
+        if not self._made:
+            self._make(self._base)
+        return self._packs.lend()
+
+    def _record(
+        self,
+        folder: str,
+        path: RelPath,
+        size: int,
+        sha256: str,
+        executable: bool | None,
+        blob: Blob,
+        inspection: Inspection,
+    ) -> None:
+        record = FileRecord(
+            path=path,
+            size=size,
+            sha256=sha256,
+            executable=inspection.shebang if executable is None else executable,
+            mode_known=executable is not None,
+            shebang=inspection.shebang,
+        )
+        with self._lock:
+            files = self._folders.get(folder)
+            if files is None:
+                files = self._folders[folder] = _Folder()
+            files.add(record, blob, inspection)
+
+    # --- what was delivered ------------------------------------------------------------------------------------------
 
     def records(self, folder: str) -> tuple[FileRecord, ...]:
         """Return one record for each file that was delivered to a folder, ordered by the UTF-8 bytes of its path."""
-        return tuple(sorted(self._records.get(folder, ()), key=lambda record: sort_key(record.path)))
+        files = self._folders.get(folder)
+        return tuple(sorted(files.records, key=lambda record: sort_key(record.path))) if files is not None else ()
 
     def inspections(self, folder: str) -> Mapping[str, Inspection]:
-        """Return by path what was seen in the files of a folder as they were written; plain text is not mentioned."""
-        return MappingProxyType(self._inspections.get(folder, {}))
+        """Return by path what was seen in the files of a folder as they came; plain text is not mentioned."""
+        files = self._folders.get(folder)
+        return MappingProxyType(files.inspections if files is not None else {})
 
     def read(self, folder: str, path: RelPath, limit: int) -> bytes:
         """Return at most `limit` bytes from the start of one file.
@@ -84,20 +167,15 @@ class StagedFolder:
             KeyError: nothing was delivered under that path.
             OSError: it cannot be read.
         """
-        if all(record.path != path for record in self._records.get(folder, ())):
+        files = self._folders.get(folder)
+        blob = next((blob for record, blob in files.blobs() if record.path == path), None) if files else None
+        if blob is None:
             raise KeyError(path.text)
-        descriptor = os.open(f"{self._base}/{folder}/{path.text}", _READ)
-        try:
-            parts: list[bytes] = []
-            while limit > 0 and (data := os.read(descriptor, min(limit, fs.CHUNK))):
-                parts.append(data)
-                limit -= len(data)
-        finally:
-            os.close(descriptor)
-        return b"".join(parts)
+        self._packs.flush()
+        return b"".join(self._reader.content(blob, limit))[:limit]
 
     def spool(self, name: str) -> tuple[BinaryIO, Path]:
-        """Create a file beside the candidates, for a nested archive or an inflated tar.
+        """Create a file beside the packs, for a nested archive or an inflated tar.
 
         Returns:
             The file, open for writing, and its path. It goes with `drop_spool`, or when the staging folder does.
@@ -113,41 +191,109 @@ class StagedFolder:
             fs.remove_tree(spool)
             self._made.discard(spool)
 
+    # --- from a preview to its install -------------------------------------------------------------------------------
+
+    def seal(self) -> None:
+        """Write down where each file lies, for whoever installs it; nothing is delivered after that. Raises OSError."""
+        self._make(self._base)
+        self._packs.flush()
+        write_index(self._base, self._packs.sizes(), self._blobs())
+
+    def unpack(self, parts: Sequence[Part]) -> tuple[str, ...]:
+        """Hash every file of some folders again, compare it with its record, and make files of those that are wanted.
+
+        Files are made below `TREE`; whatever is there already is removed first.
+
+        Returns:
+            The files (folder and path; also the packs and the index) that are no longer what was delivered, or gone.
+
+        Raises:
+            OSError: a pack cannot be read, or a file cannot be written.
+        """
+        tree = f"{self._base}/{TREE}"
+        fs.remove_tree(tree)
+        self._made = {folder for folder in self._made if not folder.startswith(tree)}
+        if not any(part.records for part in parts):
+            return ()
+        self._packs.flush()
+        blobs, differing = self._index()
+        work: list[tuple[FileRecord, str, str]] = []
+        for part in parts:
+            target = f"{tree}/{part.folder}" if part.wanted else ""
+            if target:
+                for folder in sorted({f"{target}/{record.path.parent}".rstrip("/") for record in part.records}):
+                    self._make(folder)
+            work += [
+                (record, f"{part.folder}/{record.path.text}", f"{target}/{record.path.text}" if target else "")
+                for record in part.records
+            ]
+
+        def some(batch: Sequence[tuple[FileRecord, str, str]]) -> None:
+            for record, name, target in batch:
+                blob = blobs.get(name)
+                if blob is None or not self._unpack(record, blob, target):
+                    differing.append(name)
+
+        run_each(some, [work[at : at + _BATCH] for at in range(0, len(work), _BATCH)])
+        return tuple(sorted(differing))
+
+    def _unpack(self, record: FileRecord, blob: Blob, target: str) -> bool:
+        """Make one file at `target`, or none where that is empty; return whether its bytes are those of its record."""
+        whole = hashlib.sha256()
+        size = 0
+        descriptor = fs.create(target, executable=record.executable) if target else -1
+        try:
+            for data in self._reader.content(blob, record.size):
+                whole.update(data)
+                size += len(data)
+                if target:
+                    fs.write(descriptor, data, target)
+        except (PackDamaged, FileNotFoundError):
+            return False
+        finally:
+            if target:
+                os.close(descriptor)
+        return size == record.size and whole.hexdigest() == record.sha256
+
+    def _index(self) -> tuple[Mapping[str, Blob], list[str]]:
+        """Return by folder and path where the files lie, and which of packs and index are not as `seal` left them."""
+        if self._folders:
+            return dict(self._blobs()), []
+        try:
+            sizes, blobs = read_index(self._base)
+        except PackDamaged:
+            return {}, [INDEX]
+        changed: list[str] = []
+        for number, size in enumerate(sizes):
+            try:
+                same = self._reader.size(number) == size
+            except FileNotFoundError:
+                same = False
+            if not same:
+                changed.append(f"pack-{number}")
+        return blobs, changed
+
+    def _blobs(self) -> Iterator[tuple[str, Blob]]:
+        for folder, files in self._folders.items():
+            for record, blob in files.blobs():
+                yield f"{folder}/{record.path.text}", blob
+
     def write(self, folder: str, path: RelPath, data: bytes) -> None:
-        """Create a file with these bytes, made by the importer itself. Raises OSError."""
-        parent = f"{self._base}/{folder}/{path.parent}" if path.parent else f"{self._base}/{folder}"
+        """Make a file below `TREE` with these bytes, made by the importer itself. Raises OSError."""
+        parent = f"{self._base}/{TREE}/{folder}/{path.parent}".rstrip("/")
         self._make(parent)
         fs.write_new(f"{parent}/{path.name}", data)
 
-    def rehash(self, folder: str, records: Sequence[FileRecord]) -> tuple[str, ...]:
-        """Read every file of a folder again and compare it with its record.
-
-        Returns:
-            The paths that differ in bytes or in the executable bit, are missing, are no regular files, or are in the
-            folder without a record; sorted.
-        """
-        base = f"{self._base}/{folder}"
-        known = {record.path.text: record for record in records}
-        differing = {path for path in _listing(base) if path not in known}
-        if len(records) < HASH_ALONE:
-            differing.update(record.path.text for record in records if not _agrees(base, record))
-        else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(HASH_THREADS) as pool:
-                same = pool.map(lambda record: _agrees(base, record), records)
-                differing.update(record.path.text for record, agrees in zip(records, same, strict=True) if not agrees)
-        return tuple(sorted(differing))
-
     def sync(self) -> None:
-        """Make every staged file durable, with its name. Raises OSError."""
-        fs.sync_tree(self._base)
+        """Make every file below `TREE` durable, with its name. Raises OSError."""
+        fs.sync_tree(f"{self._base}/{TREE}")
+        fs.sync_folder(self._base)
         fs.sync_folder(os.path.dirname(self._base))
 
     def close(self) -> None:
-        """Close what is still open after a delivery that was broken off."""
-        for sink in list(self._open):
-            sink.abandon()
+        """Close what is open, also after a delivery that was broken off."""
+        self._packs.close()
+        self._reader.close()
 
     def _make(self, folder: str) -> None:
         with self._lock:
@@ -162,28 +308,33 @@ class StagedFolder:
                 fs.make_folder(path)
                 self._made.add(path)
 
-    def _finished(self, sink: _Sink, record: FileRecord, inspection: Inspection) -> None:
-        self._open.discard(sink)
-        with self._lock:
-            self._records.setdefault(sink.folder, []).append(record)
-            if inspection is not PLAIN_TEXT:
-                self._inspections.setdefault(sink.folder, {})[record.path.text] = inspection
-
 
 class _Sink:
-    """Writes one file. It counts as delivered once `done` was called."""
+    """Takes one file in pieces. It counts as delivered once `done` was called."""
 
-    __slots__ = ("_descriptor", "_executable", "_full", "_hash", "_inspector", "_path", "_size", "_staged", "folder")
+    __slots__ = (
+        "_deflated",
+        "_executable",
+        "_folder",
+        "_hash",
+        "_inspector",
+        "_pack",
+        "_path",
+        "_size",
+        "_staged",
+        "_start",
+    )
 
     def __init__(
-        self, staged: StagedFolder, descriptor: int, full: str, folder: str, path: RelPath, executable: bool | None
+        self, staged: StagedFolder, pack: Pack, folder: str, path: RelPath, executable: bool | None, deflated: bool
     ) -> None:
         self._staged = staged
-        self._descriptor = descriptor
-        self._full = full
-        self.folder = folder
+        self._pack = pack
+        self._start = pack.end
+        self._folder = folder
         self._path = path
         self._executable = executable
+        self._deflated = deflated
         self._hash = hashlib.sha256()
         self._inspector = FileInspector()
         self._size = 0
@@ -192,77 +343,20 @@ class _Sink:
         """Take the next bytes of the file."""
         self._hash.update(data)
         self._inspector.feed(data)
-        fs.write(self._descriptor, data, self._full)
+        if not self._deflated:
+            self._pack.append(data)
         self._size += len(data)
 
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Take the next bytes of the Deflate stream that the file comes in, where `begin` was told of one."""
+        self._pack.append(data)
+
     def done(self) -> None:
-        """Close the file and record it."""
+        """Record the file."""
+        pack = self._pack
+        blob = Blob(pack.number, self._start, pack.end - self._start, self._deflated)
         inspection = self._inspector.result()
-        shebang = inspection.shebang
-        executable = self._executable
-        if executable is None:
-            executable = shebang
-            if executable:
-                fs.make_executable(self._descriptor)
-        self._close()
-        self._staged._finished(
-            self,
-            FileRecord(
-                path=self._path,
-                size=self._size,
-                sha256=self._hash.hexdigest(),
-                executable=executable,
-                mode_known=self._executable is not None,
-                shebang=shebang,
-            ),
-            inspection,
+        self._staged._packs.give_back(pack)
+        self._staged._record(
+            self._folder, self._path, self._size, self._hash.hexdigest(), self._executable, blob, inspection
         )
-
-    def abandon(self) -> None:
-        """Close the file without recording it."""
-        self._close()
-        self._staged._open.discard(self)
-
-    def _close(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-def _listing(base: str) -> list[str]:
-    """Return every path under a folder that is no folder, whatever else it is."""
-    found: list[str] = []
-    waiting = [""]
-    while waiting:
-        prefix = waiting.pop()
-        try:
-            with os.scandir(f"{base}/{prefix}") as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(f"{prefix}{entry.name}/")
-                    else:
-                        found.append(prefix + entry.name)
-        except FileNotFoundError:
-            continue
-    return found
-
-
-def _agrees(base: str, record: FileRecord) -> bool:
-    try:
-        descriptor = os.open(f"{base}/{record.path.text}", _READ)
-    except OSError as problem:
-        if problem.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES}:
-            return False
-        raise
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size != record.size:
-            return False
-        if bool(status.st_mode & 0o100) != record.executable:
-            return False
-        whole = hashlib.sha256()
-        while data := os.read(descriptor, fs.CHUNK):
-            whole.update(data)
-    finally:
-        os.close(descriptor)
-    return whole.hexdigest() == record.sha256

@@ -22,7 +22,6 @@ def run_each(work: Callable[[T], None], items: Sequence[T], threads: int = THREA
     source = iter(items)
     lock = threading.Lock()
     stop = threading.Event()
-    failed: list[BaseException] = []
 
     def loop() -> None:
         while not stop.is_set():
@@ -33,24 +32,41 @@ def run_each(work: Callable[[T], None], items: Sequence[T], threads: int = THREA
                     return
             work(item)
 
-    def helper() -> None:
+    together(loop, min(threads, len(items)) - 1, loop, stop.set)
+
+
+def together(work: Callable[[], None], helpers: int, helper: Callable[[], None], stop: Callable[[], None]) -> None:
+    """Run `work` on this thread and `helper` on `helpers` others, and wait for all of them.
+
+    Args:
+        work: what this thread does.
+        helpers: how many threads are started.
+        helper: what each of them does.
+        stop: called where one of them raises, also for an interruption; the others are to end soon.
+
+    Raises:
+        BaseException: what this thread raised, else what the first of the others did.
+    """
+    failed: list[BaseException] = []
+
+    def run() -> None:
         try:
-            loop()
+            helper()
         except BaseException as problem:  # noqa: BLE001 - handed to the thread that waits
             failed.append(problem)
-            stop.set()
+            stop()
 
-    helpers = [threading.Thread(target=helper, daemon=True) for _ in range(min(threads, len(items)) - 1)]
-    for thread in helpers:
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(helpers)]
+    for thread in threads:
         thread.start()
     try:
-        loop()
+        work()
     except BaseException:
-        stop.set()
+        stop()
         raise
     finally:
         # Also after an interruption: nobody may write on once the caller cleans up.
-        for thread in helpers:
+        for thread in threads:
             thread.join()
     if failed:
         raise failed[0]

@@ -138,9 +138,6 @@ def _apply(
     request: Request,
     expect: str | None,
 ) -> Installation:
-    changed = held.changed()
-    if changed:
-        raise _stale(f"staged files are no longer what the preview read ({', '.join(shown(p) for p in changed[:3])})")
     snapshot = snapshot_for(session, held.package)
     shown_now = make_plan(held.package, snapshot, held.choices, held.origin)
     if shown_now.digest != held.plan_digest:

@@ -25,13 +25,21 @@ class _Spool:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
 
-    def begin(self, _entry: Entry, /) -> _Spool:
+    def begin(self, _entry: Entry, /, *, deflated: bool = False) -> _Spool:
         """Take the entry."""
+        del deflated
         return self
+
+    def take(self, _entry: Entry, content: bytes | memoryview, _packed: bytes | memoryview | None = None, /) -> None:
+        """Take the entry as a whole."""
+        self._file.write(content)
 
     def write(self, data: bytes | memoryview, /) -> None:
         """Take its next bytes."""
         self._file.write(data)
+
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Do without it."""
 
     def done(self) -> None:
         """It was delivered whole."""

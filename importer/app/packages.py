@@ -197,10 +197,15 @@ class _InMemory:
     def __init__(self) -> None:
         self.data: dict[str, bytearray] = {}
 
-    def begin(self, entry: Entry, /) -> _Document:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> _Document:
         """Take one document."""
+        del deflated
         self.data[entry.path.text] = bytearray()
         return _Document(self.data[entry.path.text])
+
+    def take(self, entry: Entry, content: bytes | memoryview, _packed: bytes | memoryview | None = None, /) -> None:
+        """Take one document as a whole."""
+        self.data[entry.path.text] = bytearray(content)
 
 
 class _Document:
@@ -209,6 +214,9 @@ class _Document:
 
     def write(self, data: bytes | memoryview, /) -> None:
         self._data += data
+
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Do without it."""
 
     def done(self) -> None:
         """The document is complete."""

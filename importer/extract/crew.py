@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
 from importer.diagnostics import Rejected
+from importer.workers import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,26 +44,17 @@ class Crew:
         Raises:
             Rejected, BudgetExceeded, OSError: the failure of the task with the lowest number.
         """
-        if self._helpers:
-            from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(self._helpers, "extract") as pool:
-                finished = False
-                try:
-                    futures = [pool.submit(self._take, self._shared) for _ in range(self._helpers)]
-                    self._take(self._own)
-                    self._take(self._shared)
-                    for future in futures:
-                        future.result()
-                    finished = True
-                finally:
-                    if not finished:
-                        self._failed = _NOW
-        else:
+        def work() -> None:
             self._take(self._own)
             self._take(self._shared)
+
+        together(work, self._helpers, lambda: self._take(self._shared), self._stop)
         if self._failures:
             raise self._failures[min(self._failures)]
+
+    def _stop(self) -> None:
+        self._failed = _NOW
 
     def _take(self, tasks: Iterator[int]) -> None:
         """Take tasks until there are none, or one before them failed."""
@@ -76,4 +68,4 @@ class Crew:
                 self._failed = min(self._failed, task)
             except (BudgetExceeded, OSError) as failure:
                 self._failures[task] = failure
-                self._failed = _NOW
+                self._stop()

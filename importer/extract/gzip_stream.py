@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from importer.extract.inflate import best_backend
 from importer.extract.zip_format import Refusals
+from importer.inflate import best_backend
 from importer.signatures import GZIP, looks_like_gzip
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from importer.extract.crew import Crew
 from importer.extract.zip_data import EntryData
 from importer.extract.zip_end import looks_like_zip, read_end
 from importer.extract.zip_entries import Columns, read_entries
-from importer.extract.zip_format import STORED, Refusals
+from importer.extract.zip_format import DEFLATED, STORED, Refusals
 from importer.extract.zip_names import NameRule
 
 if TYPE_CHECKING:
@@ -201,7 +201,9 @@ class ZipContainer:
         return self._refuse.where(name)
 
     def _large(self, job: _Job, task: int, crew: Crew, receiver: Receiver | None, charge: Charge | None) -> None:
-        sink = receiver.begin(job.entry) if receiver is not None and job.entry is not None else None
+        sink = None
+        if receiver is not None and job.entry is not None:
+            sink = receiver.begin(job.entry, deflated=self._columns.method[job.handle] == DEFLATED)
         whole = self._contents.stream(job.handle, self._path(job), charge, sink, lambda: crew.stopped(task))
         if whole:
             self._verified[job.handle] = 1
@@ -226,11 +228,7 @@ class ZipContainer:
             content = self._contents.small(job.handle, packed, self._path(job), charge)
             self._verified[job.handle] = 1
             if receiver is not None and job.entry is not None:
-                sink = receiver.begin(job.entry)
-                if sink is not None:
-                    if content:
-                        sink.write(content)
-                    sink.done()
+                receiver.take(job.entry, content, packed if columns.method[job.handle] == DEFLATED else None)
 
 
 class _Target:
@@ -242,6 +240,9 @@ class _Target:
     def write(self, data: bytes | memoryview, /) -> None:
         """Take the next bytes."""
         self.content += data
+
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Do without it."""
 
     def done(self) -> None:
         """Nothing is left to do."""

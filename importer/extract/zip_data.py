@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from importer.extract.deflate64 import PIECE, deflate64_inflater
-from importer.extract.inflate import best_backend
 from importer.extract.zip_format import DEFLATED64, RECORD, STORED, Refusals, method_name
+from importer.inflate import STEPPED, WHOLE, best_backend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,13 +58,12 @@ class EntryData:
             content: bytes | memoryview = packed
             fits = len(packed) == size
         else:
-            inflater = self._backend.inflater()
             try:
-                content = inflater.decompress(packed, size + 1)
+                content, ended = self._inflate(packed, size)
             except self._backend.errors:
                 self.stream(handle, path, charge, None)
                 raise self._broken(handle) from None
-            fits = inflater.eof and len(content) == size and not inflater.unused_data
+            fits = ended and len(content) == size
         if not fits or self._backend.crc32(content, 0) != self._columns.crc[handle]:
             # The long way finds the same fault again, and says which one it is.
             self.stream(handle, path, charge, None)
@@ -73,6 +72,14 @@ class EntryData:
             self._pay(len(content), path, charge)
             self._hold_ratio(-(-size // (entry.packed or 1)), path)
         return content
+
+    def _inflate(self, packed: memoryview, size: int) -> tuple[bytes, bool]:
+        """Inflate a small stream; return its content (or more than `size` of it) and whether it ends with `packed`."""
+        if size >= STEPPED and len(packed) <= WHOLE:
+            return self._backend.whole(packed, size)
+        inflater = self._backend.inflater()
+        content = inflater.decompress(packed, size + 1)
+        return content, inflater.eof and not inflater.unused_data
 
     def stream(
         self,
@@ -88,7 +95,7 @@ class EntryData:
             handle: the entry.
             path: what budgets and messages call it.
             charge: pays for each byte that is delivered; None pays for the stream alone.
-            sink: takes the bytes; None throws them away. `done` is left to the caller.
+            sink: takes the bytes, of a Deflate stream both ways; None throws them away. `done` is left to the caller.
             stopped: asked between pieces; once it says True, reading ends and False is returned.
 
         Raises:
@@ -104,7 +111,7 @@ class EntryData:
         crc = 0
         tail = b""
         scan = columns.scan[handle]
-        for content in self._contents(handle):
+        for content in self._contents(handle, sink):
             if stopped():
                 return False
             total += len(content)
@@ -155,13 +162,13 @@ class EntryData:
             at += len(data)
             left -= len(data)
 
-    def _contents(self, handle: int) -> Iterator[bytes]:
+    def _contents(self, handle: int, sink: FileSink | None) -> Iterator[bytes]:
         method = self._columns.method[handle]
         if method == STORED:
             return self._packed(handle)
-        return self._inflated64(handle) if method == DEFLATED64 else self._inflated(handle)
+        return self._inflated64(handle) if method == DEFLATED64 else self._inflated(handle, sink)
 
-    def _inflated(self, handle: int) -> Iterator[bytes]:
+    def _inflated(self, handle: int, sink: FileSink | None) -> Iterator[bytes]:
         """Inflate an entry, never asking for more than one byte over its declared size."""
         entry = self._columns.listed[handle]
         inflater = self._backend.inflater()
@@ -169,6 +176,8 @@ class EntryData:
         left = entry.packed
         for piece in self._packed(handle):
             left -= len(piece)
+            if sink is not None:
+                sink.packed(piece)
             data: bytes | memoryview = piece
             while True:
                 try:

@@ -11,7 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer import codec
@@ -19,7 +19,6 @@ from importer.diagnostics import Diagnostic
 from importer.library.errors import LibraryError
 from importer.library.stagings import reopen
 from importer.model import Choices, Origin, Package
-from importer.staging import HASH_THREADS
 from importer.tokens import PREFIX, RANDOM_BYTES
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from importer.library.record import Record
     from importer.library.removal import RemovalPlan
     from importer.library.stagings import Staging
-    from importer.model import FileRecord, Plan, PlannedConnector, PlannedSkill, PlannedSpecialist
+    from importer.model import Plan, PlannedConnector, PlannedSkill, PlannedSpecialist
 
 TOKEN_SECONDS = 600.0
 REMEMBERED_SECONDS = 30 * 86400.0
@@ -68,33 +67,6 @@ class HeldCandidate:
     summary: Mapping[str, tuple[str, ...]]
     diagnostics: tuple[Diagnostic, ...]
     expires_at: str
-    _check: Callable[[], object] = field(repr=False, compare=False)
-
-    def changed(self) -> tuple[str, ...]:
-        """Hash the staged files again; return those that are no longer what the preview read.
-
-        Raises:
-            LibraryError: the token was used, or has expired, meanwhile.
-            OSError: the files cannot be read.
-        """
-        self._check()
-        parts: list[tuple[str, str, Sequence[FileRecord]]] = [
-            (skill.name, skill.staged, skill.files) for skill in self.package.skills
-        ]
-        if self.package.specialist is not None:
-            chosen = self.package.specialist
-            parts.append((chosen.id, chosen.staged, chosen.files))
-
-        def rehash(part: tuple[str, str, Sequence[FileRecord]]) -> list[str]:
-            name, staged, files = part
-            return [f"{name}/{path}" for path in self.staging.folder.rehash(staged, files)]
-
-        if len(parts) == 1:
-            return tuple(rehash(parts[0]))
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(HASH_THREADS) as pool:
-            return tuple(path for paths in pool.map(rehash, parts) for path in paths)
 
 
 def token_hash(token: str) -> str:
@@ -189,7 +161,6 @@ def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], f
         summary={key: tuple(value) for key, value in waiting.summary.items()},
         diagnostics=waiting.diagnostics,
         expires_at=rfc3339(expires),
-        _check=lambda: find(record, "install", token, now()),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from importer import fs
 from importer.diagnostics import Diagnostic, Fact, info, shown
 from importer.library import transact
-from importer.library.candidates import rfc3339, token_hash
+from importer.library.candidates import find, rfc3339, token_hash
 from importer.library.disk import DiskTree, compare, read_items
 from importer.library.errors import LibraryError, stale
 from importer.library.layout import FOLDERS, item_name
@@ -27,6 +27,7 @@ from importer.model import (
     SpecialistCandidate,
 )
 from importer.paths import RelPath
+from importer.staging import TREE, Part
 
 if TYPE_CHECKING:
     from importer.library.stagings import Staging
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 NEW_SPECIALIST = json.dumps({"enabled": False, "setup_pending": True, "values": {}})
 CONNECTORS = "importer-connectors"
+COMING = frozenset({Disposition.INSTALL, Disposition.REPLACE})
 """The folder in staging that connectors are written to: no candidate is staged under that name."""
 
 
@@ -95,13 +97,23 @@ class Installation:
         self.token = token
         self.command = command
         self.id = transact.new_id()
-        self.at = rfc3339(writer.library.clock())
+        self.clock = writer.library.clock
+        self.at = rfc3339(self.clock())
         self.owners = writer.record.owners()
         self.expected: dict[str, DiskTree] = {}
         self.diagnostics: list[Diagnostic] = []
         self.lists: dict[Disposition, list[Outcome]] = {disposition: [] for disposition in Disposition}
 
     def run(self, plan: Plan) -> Applied:
+        if self.token is not None:
+            # It was good when it was claimed; meanwhile another process may have used it, and removed its files.
+            find(self.record, "install", self.token, self.clock())
+        try:
+            self._unpack(plan)
+        except LibraryError:
+            raise
+        except OSError as problem:
+            raise fs.explained(problem, self.layout.staging) from problem
         owner = self._owner(plan)
         coming: list[_Coming] = []
         changes: list[Change] = []
@@ -114,7 +126,8 @@ class Installation:
         if plan.specialist is not None and plan.specialist.disposition is Disposition.REPLACE:
             changes += self._released(plan.specialist)
         try:
-            self._sync(coming)
+            if coming:
+                self.staging.folder.sync()
         except OSError as problem:
             raise fs.explained(problem, self.layout.staging) from problem
         self._check(coming)
@@ -157,7 +170,7 @@ class Installation:
     def _tell(self, kind: str, name: str, disposition: Disposition, reason: Reason) -> bool:
         """Note what becomes of an item; return whether files of it come."""
         self.lists[disposition].append(Outcome(kind=kind, name=name, reason=reason.value))
-        return disposition in {Disposition.INSTALL, Disposition.REPLACE}
+        return disposition in COMING
 
     def _skill(self, planned: PlannedSkill, owner: str | None, changes: list[Change]) -> list[_Coming]:
         candidate = planned.candidate
@@ -243,7 +256,19 @@ class Installation:
         )
 
     def _staged(self, folder: str) -> str:
-        return f".importer/staging/{self.staging.id}/{RelPath.parse(folder)}"
+        return f".importer/staging/{self.staging.id}/{TREE}/{RelPath.parse(folder)}"
+
+    def _unpack(self, plan: Plan) -> None:
+        """Make files of what comes, and refuse where anything is no longer what the preview read."""
+        every: list[PlannedSkill | PlannedSpecialist] = [*plan.skills]
+        if plan.specialist is not None:
+            every.append(plan.specialist)
+        changed = self.staging.folder.unpack(
+            [Part(one.candidate.staged, one.candidate.files, one.disposition in COMING) for one in every]
+        )
+        if changed:
+            named = ", ".join(shown(path, 400) for path in changed[:3]) + (", …" if len(changed) > 3 else "")
+            raise stale(f"staged files are no longer what the preview read ({named})")
 
     def _released(self, planned: PlannedSpecialist) -> list[Change]:
         changes: list[Change] = []
@@ -278,10 +303,6 @@ class Installation:
         return f"the {item.kind} {shown(item.name)}"
 
     # --- how it gets there ---
-
-    def _sync(self, coming: list[_Coming]) -> None:
-        if coming:
-            self.staging.folder.sync()
 
     def _folders(self, coming: list[_Coming]) -> tuple[str, ...]:
         """Return the folders of kinds that must be made; refuse what stands in the place of one."""

@@ -257,7 +257,9 @@ class Library:
 
         Raises:
             LibraryError: the record cannot be written.
+            OSError: what is staged cannot be written.
         """
+        staging.folder.seal()
         body = candidates.waiting_body(plan, origin=origin, choices=choices, diagnostics=diagnostics)
         held = candidates.hold(self.writable_record(), "install", staging.id, body, self.clock())
         staging.keep()

@@ -48,14 +48,29 @@ class Keeper:
         self.begun: list[str] = []
         self._lock = threading.Lock()
 
-    def begin(self, entry: Entry, /) -> FileSink:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> FileSink:
+        del deflated
         with self._lock:
             self.begun.append(entry.path.text)
         return _Kept(self, entry.path.text)
 
+    def take(self, entry: Entry, content: bytes | memoryview, _packed: bytes | memoryview | None = None, /) -> None:
+        self.begin(entry)
+        self.keep(entry.path.text, bytes(content))
+
     def keep(self, path: str, data: bytes) -> None:
         with self._lock:
             self.files[path] = data
+
+
+class Nobody:
+    """A receiver that wants nothing."""
+
+    def begin(self, _entry: Entry, /, *, deflated: bool = False) -> None:
+        return None
+
+    def take(self, _entry: Entry, _content: bytes | memoryview, _packed: bytes | memoryview | None = None, /) -> None:
+        return
 
 
 class _Kept:
@@ -66,6 +81,9 @@ class _Kept:
 
     def write(self, data: bytes | memoryview, /) -> None:
         self._data += data
+
+    def packed(self, data: bytes | memoryview, /) -> None:
+        raise AssertionError("nobody said that it was deflated")
 
     def done(self) -> None:
         self._keeper.keep(self._path, bytes(self._data))

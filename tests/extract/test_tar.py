@@ -13,8 +13,8 @@ from budgets import BudgetExceeded
 from importer.diagnostics import Rejected
 from importer.extract.tar_container import TarContainer, looks_like_tar
 from importer.extract.tar_stream import stream_tar_gz
-from importer.model import Entry, EntryKind, Listed
-from tests.builders.containers import Forward, Keeper, Memory, delivered, gated, meter, nothing, refusal
+from importer.model import EntryKind, Listed
+from tests.builders.containers import Forward, Keeper, Memory, Nobody, delivered, gated, meter, nothing, refusal
 from tests.builders.tars import END, GNU, OLD, gz, header, long_name, member, pax, record, tar
 
 SKILL = member("demo/SKILL.md", b"---\nname: demo\n---\n")
@@ -237,10 +237,6 @@ def test_a_sparse_file_is_called_one() -> None:
 
 
 def test_what_nobody_wants_is_not_read() -> None:
-    class Nobody:
-        def begin(self, _entry: Entry, /) -> None:
-            return None
-
     tree = gated(tar_file := container(GOOD))
     tar_file.deliver(tree.files, Nobody(), nothing)
 

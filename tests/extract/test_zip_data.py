@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from budgets import BudgetExceeded
 from importer.diagnostics import Rejected
 from importer.extract import zip_data
-from importer.extract.inflate import Backend, best_backend, zlib_backend, zlib_ng_backend
 from importer.extract.zip_container import ZipContainer
+from importer.inflate import Backend, best_backend, zlib_backend, zlib_ng_backend
 from tests.builders.zips import STORED, Item, archive, deflate, folder
 from tests.extract.zip_reading import Collector, MemoryFile, as_entry, budgets, read, refused
 

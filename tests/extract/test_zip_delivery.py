@@ -149,11 +149,11 @@ def test_of_several_faults_always_the_same_one_is_said() -> None:
 class Failing(Collector):
     """A receiver whose disk is full."""
 
-    def begin(self, entry: Entry, /) -> Sink | None:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> Sink | None:
         """Fail at one file."""
         if entry.path.text == "large-2.txt":
             raise OSError(28, "no space left")
-        return super().begin(entry)
+        return super().begin(entry, deflated=deflated)
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -170,11 +170,11 @@ def test_an_error_of_the_disk_and_a_spent_budget_come_through(threads: int) -> N
 class Interrupted(Collector):
     """A receiver during which a person presses Ctrl-C."""
 
-    def begin(self, entry: Entry, /) -> Sink | None:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> Sink | None:
         """Raise in the caller's thread, as Python does."""
         if threading.current_thread() is threading.main_thread():
             raise KeyboardInterrupt
-        return super().begin(entry)
+        return super().begin(entry, deflated=deflated)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

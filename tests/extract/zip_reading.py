@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ class Sink:
 
     def __init__(self) -> None:
         self.pieces: list[bytes] = []
+        self.deflated = False
+        self.stream = b""
         self.finished = False
 
     def write(self, data: bytes | memoryview, /) -> None:
@@ -53,9 +56,20 @@ class Sink:
         assert not self.finished
         self.pieces.append(bytes(data))
 
-    def done(self) -> None:
-        """Remember that it was."""
+    def packed(self, data: bytes | memoryview, /) -> None:
+        """Keep a copy of the Deflate stream too."""
+        assert self.deflated
         assert not self.finished
+        self.stream += data
+
+    def done(self) -> None:
+        """Remember that it was, and hold the stream to the content: either may be kept of a file."""
+        assert not self.finished
+        if self.deflated:
+            inflater = zlib.decompressobj(-15)
+            assert inflater.decompress(self.stream) == b"".join(self.pieces)
+            assert inflater.eof
+            assert not inflater.unused_data
         self.finished = True
 
 
@@ -67,15 +81,26 @@ class Collector:
         self._decline = decline
         self._lock = threading.Lock()
 
-    def begin(self, entry: Entry, /) -> Sink | None:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> Sink | None:
         """Return a new sink, or None for a declined path."""
         if entry.path.text in self._decline:
             return None
         sink = Sink()
+        sink.deflated = deflated
         with self._lock:
             assert entry.path.text not in self.sinks, "begun twice"
             self.sinks[entry.path.text] = sink
         return sink
+
+    def take(self, entry: Entry, content: bytes | memoryview, packed: bytes | memoryview | None = None, /) -> None:
+        """Take a file as a whole."""
+        sink = self.begin(entry, deflated=packed is not None)
+        if sink is not None:
+            if content:
+                sink.write(content)
+            if packed is not None:
+                sink.packed(packed)
+            sink.done()
 
     def files(self) -> dict[str, bytes]:
         """Return the finished files."""

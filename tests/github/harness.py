@@ -54,6 +54,9 @@ class Sink:
         assert not self.complete
         self.data += data
 
+    def packed(self, data: bytes | memoryview, /) -> None:
+        raise AssertionError("nobody said that it was deflated")
+
     def done(self) -> None:
         self.complete = True
 
@@ -65,11 +68,17 @@ class Receiver:
         self.sinks: dict[str, Sink] = {}
         self._lock = threading.Lock()
 
-    def begin(self, entry: Entry, /) -> Sink:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> Sink:
+        del deflated
         with self._lock:
             assert entry.path.text not in self.sinks
             sink = self.sinks[entry.path.text] = Sink()
             return sink
+
+    def take(self, entry: Entry, content: bytes | memoryview, _packed: bytes | memoryview | None = None, /) -> None:
+        sink = self.begin(entry)
+        sink.write(content)
+        sink.done()
 
     @property
     def files(self) -> dict[str, bytes]:

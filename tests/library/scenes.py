@@ -189,8 +189,6 @@ def install(
         try:
             held = library.claim(token)
             with library.writer(command="install") as writer:
-                if held.changed():
-                    raise stale("staged files changed")
                 final = planned(library, held.package, held.choices, held.origin)
                 if final.digest != held.plan_digest:
                     raise stale("the plan is another one")

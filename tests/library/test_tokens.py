@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from importer.library import Library, LibraryError
-from importer.library.candidates import TOKEN_SECONDS
+from importer.library.candidates import TOKEN_SECONDS, HeldCandidate
 from importer.model import Choices
+from importer.staging import Part
 from importer.tokens import is_token
 from tests.library.scenes import ORIGIN, install, planned, skill, staged_package
 
@@ -28,6 +29,10 @@ def _hold(root: Path, name: str = "count-rows") -> str:
         held = library.hold(staging, planned(library, package, Choices()), origin=ORIGIN, choices=Choices())
         assert held.expires_at == "2027-01-15T08:10:00Z"
         return held.token
+
+
+def _differing(held: HeldCandidate) -> tuple[str, ...]:
+    return held.staging.folder.unpack([Part(one.staged, one.files, wanted=False) for one in held.package.skills])
 
 
 def _refusal(library: Library, token: str) -> str:
@@ -50,7 +55,7 @@ def test_what_was_held_is_what_is_claimed(quick: Path) -> None:
         assert [one.name for one in held.package.skills] == ["count-rows"]
         assert held.origin == ORIGIN
         assert held.summary == {"skill count-rows": ("install", "new", "")}
-        assert held.changed() == ()
+        assert _differing(held) == ()
 
 
 @pytest.mark.parametrize("seconds", [TOKEN_SECONDS, TOKEN_SECONDS + 5, 3 * 86400])
@@ -85,8 +90,6 @@ def test_a_token_is_good_once(quick: Path) -> None:
         with library.writer(command="install") as writer:
             writer.apply(plan, held.staging, ORIGIN, token=token)
         assert _refusal(library, token) == "token-used"
-        with pytest.raises(LibraryError, match="used already"):
-            also.changed()
         with library.writer(command="install") as writer, pytest.raises(LibraryError) as caught:
             writer.apply(plan, also.staging, ORIGIN, token=token)
         assert caught.value.code == "token-used"
@@ -123,22 +126,31 @@ def test_a_token_for_a_removal_is_not_for_an_install(quick: Path) -> None:
         assert caught.value.code == "token-used"
 
 
-def test_changed_staged_files_are_seen(quick: Path) -> None:
+@pytest.mark.parametrize("change", ["byte", "short", "gone", "index"])
+def test_changed_staged_files_are_stale_and_nothing_comes(change: str, quick: Path) -> None:
     token = _hold(quick)
     (staged,) = (quick / ".importer/staging").iterdir()
-    base = staged / "skills/count-rows"
-    document = base / "SKILL.md"
-    document.write_bytes(b"#" + document.read_bytes()[1:])
-    (base / "extra").write_text("x")
-    (base / "references/units.md").unlink()
-    (base / "scripts/count").chmod(0o644)
+    pack = staged / "pack-0"
+    data = pack.read_bytes()
+    if change == "byte":
+        pack.write_bytes(data.replace(b"Count", b"Delet"))
+        assert pack.read_bytes() != data
+    elif change == "short":
+        pack.write_bytes(data[:-1])
+    elif change == "gone":
+        pack.unlink()
+    else:
+        with (staged / "index").open("a") as index:
+            index.write("no line of ours\n")
     with Library.open(quick, clock=_at(1)) as library:
-        assert library.claim(token).changed() == (
-            "count-rows/SKILL.md",
-            "count-rows/extra",
-            "count-rows/references/units.md",
-            "count-rows/scripts/count",
-        )
+        held = library.claim(token)
+        plan = planned(library, held.package, held.choices)
+        with library.writer(command="install") as writer, pytest.raises(LibraryError, match="staged files") as caught:
+            writer.apply(plan, held.staging, ORIGIN, token=token)
+        assert caught.value.code == "library-stale"
+        assert library.history() == ()
+    assert not (quick / "skills/count-rows").exists()
+    assert os.listdir(quick / ".importer/staging") == []
 
 
 def test_staged_files_that_are_gone_make_it_stale(quick: Path) -> None:
@@ -182,7 +194,7 @@ def test_what_a_dead_preview_left_is_swept_and_a_living_one_is_not(quick: Path) 
         assert living.id in names
         assert dead.id not in names
         assert len(names) == 2
-        assert library.claim(waiting).changed() == ()
+        assert _differing(library.claim(waiting)) == ()
     living.discard()
 
 
@@ -194,7 +206,7 @@ def test_what_only_a_dead_process_could_install_is_swept_with_its_candidate(quic
         token = library.hold(staging, plan, origin=ORIGIN, choices=Choices()).token
         with Library.open(quick) as other:
             assert staging.id in os.listdir(quick / ".importer/staging")
-            assert other.claim(token).changed() == ()
+            assert _differing(other.claim(token)) == ()
         staging.release()
     with Library.open(quick):
         assert os.listdir(quick / ".importer/staging") == []

@@ -15,7 +15,7 @@ from importer.entries import faults_below
 from importer.model import Entry, EntryKind
 from importer.ports import FileSink
 from importer.sources.directory import DirectoryContainer
-from tests.builders.containers import Keeper, delivered, gated, meter, nothing, refusal
+from tests.builders.containers import Keeper, Nobody, delivered, gated, meter, nothing, refusal
 from tests.builders.trees import Content, LinkTo, Pipe, Run, make_tree
 
 GOOD: dict[str, Content] = {
@@ -160,10 +160,10 @@ class Meddler(Keeper):
         self._path = path
         self._act = act
 
-    def begin(self, entry: Entry, /) -> FileSink:
+    def begin(self, entry: Entry, /, *, deflated: bool = False) -> FileSink:
         if entry.path.text == self._path:
             self._act()
-        return super().begin(entry)
+        return super().begin(entry, deflated=deflated)
 
 
 def test_what_changed_since_it_was_listed_is_refused(tmp_path: Path) -> None:
@@ -262,10 +262,6 @@ def test_only_what_is_wanted_is_opened(tmp_path: Path) -> None:
 
 
 def test_what_nobody_wants_is_not_opened(tmp_path: Path) -> None:
-    class Nobody:
-        def begin(self, _entry: Entry, /) -> None:
-            return None
-
     container = DirectoryContainer(make_tree(tmp_path / "src", GOOD))
     tree = gated(container)
     (tmp_path / "src/other/SKILL.md").unlink()

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from importer.diagnostics import Rejected
-from importer.model import Entry
 from importer.sources.file import FileBytes, SingleFileContainer
 from importer.sources.local import LocalKind, recognise
-from tests.builders.containers import Keeper, delivered, gated, nothing, refusal
+from tests.builders.containers import Keeper, Nobody, delivered, gated, nothing, refusal
 from tests.builders.tars import gz, member, tar
 
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
@@ -196,10 +195,6 @@ def test_a_single_file_is_charged_and_held_to_what_it_was(tmp_path: Path) -> Non
     tree = gated(container)
     container.deliver(tree.files, Keeper(), lambda amount, name: charged.append((amount, name)))
     assert charged == [(1, "SKILL.md"), (4, "SKILL.md")]
-
-    class Nobody:
-        def begin(self, _entry: Entry, /) -> None:
-            return None
 
     container.deliver(tree.files, Nobody(), nothing)
     os.utime(path, ns=(5, 5))

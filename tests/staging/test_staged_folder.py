@@ -1,18 +1,22 @@
-"""Staged files: written once, hashed and looked at as they pass, found changed when they were changed."""
+"""Staged files: hashed and looked at as they pass, kept in packs, found changed when they were changed."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from importer.fs import DiskError
 from importer.model import Entry
 from importer.paths import RelPath
-from importer.staging import StagedFolder
+from importer.staging import TREE, Part, StagedFolder
 
 
 def entry(name: str, executable: bool | None = None) -> Entry:
@@ -33,6 +37,18 @@ def deliver(
     sink.done()
 
 
+def unpacked(staged: StagedFolder, folder: str = "s") -> Path:
+    """Make files of a folder, whole and unchanged, and return where."""
+    assert staged.unpack([Part(folder, staged.records(folder))]) == ()
+    return staged.root / TREE / folder
+
+
+def deflate(data: bytes) -> bytes:
+    """Return one raw Deflate stream."""
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
 @pytest.fixture
 def staged(tmp_path: Path) -> StagedFolder:
     """Return an empty staging folder that nobody made yet."""
@@ -49,8 +65,9 @@ def test_files_arrive_and_are_recorded_in_the_order_of_their_bytes(staged: Stage
         deliver(staged, name, name.encode(), b"!")
     records = staged.records("s")
     assert [record.path.text for record in records] == ["aa", "b/c.d", "b/c/d", "zz", "ä"]
+    base = unpacked(staged)
     for record in records:
-        data = (staged.root / "s" / record.path.text).read_bytes()
+        data = (base / record.path.text).read_bytes()
         assert data == record.path.text.encode() + b"!"
         assert (record.size, record.sha256) == (len(data), hashlib.sha256(data).hexdigest())
     assert staged.records("other") == ()
@@ -75,10 +92,9 @@ def test_the_executable_bit_is_the_sources_or_the_shebangs(
     (record,) = staged.records("s")
     assert (record.executable, record.mode_known) == (executable, known is not None)
     assert record.shebang == data.startswith(b"#!")
-    assert bool((staged.root / "s/f").stat().st_mode & 0o100) == executable
+    assert bool((unpacked(staged) / "f").stat().st_mode & 0o100) == executable
     # Plain text is not worth a mention.
     assert ("f" in staged.inspections("s")) == record.shebang
-    assert staged.rehash("s", (record,)) == ()
 
 
 def test_two_equal_entries_of_two_containers_are_two(staged: StagedFolder) -> None:
@@ -91,23 +107,51 @@ def test_two_equal_entries_of_two_containers_are_two(staged: StagedFolder) -> No
         assert sink is not None
         sink.write(data)
         sink.done()
-    assert (staged.root / "first/f").read_bytes() == b"1"
-    assert (staged.root / "second/f").read_bytes() == b"2"
+    assert (unpacked(staged, "first") / "f").read_bytes() == b"1"
+    assert (unpacked(staged, "second") / "f").read_bytes() == b"2"
 
 
-def test_a_file_is_created_and_never_opened_again(staged: StagedFolder, tmp_path: Path) -> None:
+def test_a_file_is_made_once(staged: StagedFolder) -> None:
     deliver(staged, "f", b"1")
-    again = entry("f")
-    staged.place(again, "s", RelPath("f"))
+    deliver(staged, "f", b"1")
     with pytest.raises(FileExistsError):
-        staged.begin(again)
-    (tmp_path / "outside").write_text("keep")
-    (staged.root / "s/link").symlink_to(tmp_path / "outside")
-    linked = entry("link")
-    staged.place(linked, "s", RelPath("link"))
-    with pytest.raises(FileExistsError):
-        staged.begin(linked)
-    assert (tmp_path / "outside").read_text() == "keep"
+        unpacked(staged)
+
+
+def test_what_an_earlier_try_left_is_removed_and_never_followed(staged: StagedFolder, tmp_path: Path) -> None:
+    deliver(staged, "f", b"1")
+    deliver(staged, "d/g", b"2")
+    base = unpacked(staged)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/f").write_text("keep")
+    (base / "left").write_text("over")
+    for name in ("f", "d/g"):
+        (base / name).unlink()
+    (base / "f").symlink_to(tmp_path / "outside/f")
+    (base / "d").rmdir()
+    (base / "d").symlink_to(tmp_path / "outside")
+    staged.seal()
+    again = StagedFolder(staged.root)
+    assert again.unpack([Part("s", staged.records("s"))]) == ()
+    assert again.unpack([Part("s", staged.records("s"))]) == ()
+    assert sorted(path.relative_to(base).as_posix() for path in base.rglob("*")) == ["d", "d/g", "f"]
+    assert not (base / "d").is_symlink()
+    assert (tmp_path / "outside/f").read_text() == "keep"
+    assert os.listdir(tmp_path / "outside") == ["f"]
+    # The folder of all of them may be a link just as well.
+    base.parent.rename(tmp_path / "moved")
+    base.parent.symlink_to(tmp_path / "outside")
+    assert again.unpack([Part("s", staged.records("s"))]) == ()
+    assert not base.parent.is_symlink()
+    assert os.listdir(tmp_path / "outside") == ["f"]
+    again.close()
+
+
+def test_a_staging_folder_without_files_unpacks_nothing(staged: StagedFolder) -> None:
+    deliver(staged, "f", b"1")
+    assert staged.unpack([Part("s", staged.records("s"), wanted=False)]) == ()
+    assert not (staged.root / TREE).exists()
+    assert staged.unpack([]) == ()
 
 
 def test_what_was_broken_off_is_not_recorded_and_holds_nothing_open(staged: StagedFolder) -> None:
@@ -117,8 +161,9 @@ def test_what_was_broken_off_is_not_recorded_and_holds_nothing_open(staged: Stag
     sink = staged.begin(item)
     assert sink is not None
     sink.write(b"half")
+    deliver(staged, "g", b"whole")
     staged.close()
-    assert staged.records("s") == ()
+    assert [record.path.text for record in staged.records("s")] == ["g"]
     assert len(os.listdir("/proc/self/fd")) == before
 
 
@@ -137,7 +182,8 @@ def test_many_threads_deliver_at_once(staged: StagedFolder) -> None:
         list(pool.map(one, items))
     records = staged.records("s")
     assert len(records) == 400
-    assert staged.rehash("s", records) == ()
+    base = unpacked(staged)
+    assert all((base / item.path.text).read_text() == item.path.text for item in items)
 
 
 def test_reading_is_bounded_and_by_record(staged: StagedFolder) -> None:
@@ -150,43 +196,143 @@ def test_reading_is_bounded_and_by_record(staged: StagedFolder) -> None:
             staged.read(folder, RelPath(name), 4)
 
 
-@pytest.mark.parametrize("count", [3, 60])
-def test_rehash_finds_every_kind_of_change(count: int, staged: StagedFolder) -> None:
-    for number in range(count):
-        deliver(staged, f"f{number}", b"%d" % number)
-    deliver(staged, "sub/same-size", b"abc")
-    deliver(staged, "sub/longer", b"abc")
-    deliver(staged, "sub/bit", b"abc")
-    deliver(staged, "sub/gone", b"abc")
-    deliver(staged, "sub/link", b"abc")
-    deliver(staged, "sub/folder", b"abc")
+CONTENT = st.one_of(
+    st.binary(max_size=300),
+    st.builds(lambda part, times: part * times, st.binary(min_size=1, max_size=40), st.integers(1, 30_000)),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    files=st.lists(st.tuples(CONTENT, st.sampled_from(["write", "take", "packed", "take packed"])), max_size=8),
+    piece=st.integers(1, 300_000),
+    limit=st.integers(0, 100_000),
+    reopened=st.booleans(),
+)
+def test_whatever_comes_is_read_and_unpacked_as_it_came(
+    files: list[tuple[bytes, str]], piece: int, limit: int, reopened: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    staged = StagedFolder(tmp_path_factory.mktemp("t") / "staged")
+    for number, (data, way) in enumerate(files):
+        item = entry(f"d{number % 3}/f{number}")
+        staged.place(item, "s", item.path)
+        stream = deflate(data)
+        if way.startswith("take"):
+            staged.take(item, memoryview(data), stream if "packed" in way else None)
+            continue
+        sink = staged.begin(item, deflated=way == "packed")
+        assert sink is not None
+        for at in range(0, len(data), piece):
+            sink.write(data[at : at + piece])
+        if way == "packed":
+            for at in range(0, len(stream), piece):
+                sink.packed(stream[at : at + piece])
+        sink.done()
     records = staged.records("s")
-    assert staged.rehash("s", records) == ()
-    base = staged.root / "s/sub"
-    status = (base / "same-size").stat()
-    (base / "same-size").write_bytes(b"abd")
-    os.utime(base / "same-size", ns=(status.st_atime_ns, status.st_mtime_ns))
-    (base / "longer").write_bytes(b"abcd")
-    (base / "bit").chmod(0o755)
-    (base / "gone").unlink()
-    (base / "link").unlink()
-    (base / "link").symlink_to("bit")
-    (base / "folder").unlink()
-    (base / "folder").mkdir()
-    (base / "extra").write_bytes(b"")
-    (base / "pipe").unlink(missing_ok=True)
-    os.mkfifo(base / "pipe")
-    assert staged.rehash("s", records) == (
-        "sub/bit",
-        "sub/extra",
-        "sub/folder",
-        "sub/gone",
-        "sub/link",
-        "sub/longer",
-        "sub/pipe",
-        "sub/same-size",
+    assert {record.path.text: record.sha256 for record in records} == {
+        f"d{number % 3}/f{number}": hashlib.sha256(data).hexdigest() for number, (data, _) in enumerate(files)
+    }
+    for number, (data, _) in enumerate(files):
+        assert staged.read("s", RelPath(f"d{number % 3}/f{number}"), limit) == data[:limit]
+    chosen = staged
+    if reopened:
+        staged.seal()
+        staged.close()
+        chosen = StagedFolder(staged.root)
+    assert chosen.unpack([Part("s", records)]) == ()
+    for number, (data, _) in enumerate(files):
+        assert (staged.root / TREE / f"s/d{number % 3}/f{number}").read_bytes() == data
+    chosen.close()
+    staged.close()
+
+
+def test_a_file_that_is_taken_whole_is_seen_as_one_that_comes_in_pieces(staged: StagedFolder) -> None:
+    contents = (
+        *(b"", b"text\n", b"#!/bin/sh\n", b"a\0b", b"\x1b[2J", "h\u200bidden".encode(), b"\xff\xfe", b"\xef\xbb\xbfa"),
+        *(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", b"\t\r\n\f", "\u00e4".encode()),
     )
-    assert len(staged.rehash("nowhere", records)) == len(records)
+    for number, data in enumerate(contents):
+        deliver(staged, f"{number}", *(data[at : at + 1] for at in range(len(data))), folder="pieces")
+        item = entry(f"{number}")
+        staged.place(item, "whole", item.path)
+        staged.take(item, data)
+    assert staged.records("pieces") == staged.records("whole")
+    assert staged.inspections("pieces") == staged.inspections("whole")
+    assert len(staged.inspections("whole")) == 6
+
+
+@pytest.mark.parametrize("count", [3, 90])
+@pytest.mark.parametrize("deflated", [False, True])
+@pytest.mark.parametrize("wanted", [False, True])
+def test_every_kind_of_change_is_found(count: int, deflated: bool, wanted: bool, staged: StagedFolder) -> None:
+    for number in range(count):
+        item = entry(f"f{number}")
+        data = b"%d abcabcabcabc" % number
+        staged.place(item, "s", item.path)
+        staged.take(item, data, deflate(data) if deflated else None)
+    staged.seal()
+    staged.close()
+    records = staged.records("s")
+    pack, index = staged.root / "pack-0", staged.root / "index"
+    whole = pack.read_bytes()
+
+    def differing() -> tuple[str, ...]:
+        again = StagedFolder(staged.root)
+        try:
+            return again.unpack([Part("s", records, wanted)])
+        finally:
+            again.close()
+
+    every = tuple(sorted(f"s/{record.path.text}" for record in records))
+    assert differing() == ()
+    pack.write_bytes(whole[:1] + bytes([whole[1] ^ 1]) + whole[2:])
+    assert differing() == ("s/f0",)
+    pack.write_bytes(whole + b"x")
+    assert differing() == ("pack-0",)
+    pack.write_bytes(whole[:-1])
+    assert differing() == ("pack-0", f"s/f{count - 1}")
+    pack.write_bytes(b"")
+    assert differing() == ("pack-0", *every)
+    pack.unlink()
+    assert differing() == ("pack-0", *every)
+    pack.write_bytes(whole)
+    assert differing() == ()
+    first, second, *rest = index.read_text().splitlines(keepends=True)
+    index.write_text("".join([first, *rest]))
+    assert differing() == ("s/f0",)
+    # Another file's bytes; bytes and packs that are not there.
+    for line in (rest[0].replace("s/f1", "s/f0"), f"0 {'9' * 18} 3 0 s/f0\n", "9 0 3 0 s/f0\n"):
+        index.write_text("".join([first, line, *rest]))
+        assert differing() == ("s/f0",)
+    # A size that is another one, and lines of no form of ours.
+    index.write_text("".join([f"{len(whole) + 1}\n", second, *rest]))
+    assert differing() == ("pack-0",)
+    for line in (
+        "0 -1 3 0 s/f0\n",
+        "0 x 3 0 s/f0\n",
+        f"0 {'9' * 19} 3 0 s/f0\n",
+        "s/f0\n",
+        "\n",
+        second[:-1],
+        "0 0 1 0 ",
+    ):
+        index.write_text("".join([first, *rest, line]))
+        assert differing() == ("index", *every)
+    index.write_bytes(b"\xff\n")
+    assert differing() == ("index", *every)
+    index.unlink()
+    assert differing() == ("index", *every)
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+def test_no_more_is_taken_out_than_the_record_says(deflated: bool, staged: StagedFolder) -> None:
+    data = bytes(5_000_000)
+    item = entry("f")
+    staged.place(item, "s", item.path)
+    staged.take(item, data, deflate(data) if deflated else None)
+    (record,) = staged.records("s")
+    assert staged.unpack([Part("s", [replace(record, size=10)])]) == ("s/f",)
+    assert (staged.root / TREE / "s/f").stat().st_size <= 11
 
 
 def test_a_spooled_file_is_private_and_goes_with_the_folder(staged: StagedFolder) -> None:
@@ -213,13 +359,14 @@ def test_a_full_disk_is_said_with_its_path(staged: StagedFolder, monkeypatch: py
     staged.place(item, "s", RelPath("f"))
     sink = staged.begin(item)
     assert sink is not None
+    sink.write(b"gathered")
 
     def full(_descriptor: int, _data: object) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(DiskError) as caught:
-        sink.write(b"x")
+        sink.write(b"x" * 300_000)
     assert (caught.value.code, str(staged.root) in caught.value.message) == ("disk-full", True)
     file, path = staged.spool("a")
     with pytest.raises(DiskError, match=str(path)):
@@ -233,5 +380,6 @@ def test_short_writes_are_finished(staged: StagedFolder, monkeypatch: pytest.Mon
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, bytes(data)[:3]))
     deliver(staged, "f", b"0123456789", memoryview(b"abc"))
+    staged.seal()
     monkeypatch.undo()
-    assert (staged.root / "s/f").read_bytes() == b"0123456789abc"
+    assert (unpacked(staged) / "f").read_bytes() == b"0123456789abc"

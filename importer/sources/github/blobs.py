@@ -191,12 +191,13 @@ class Parcel:
             check.update(self._held)
         if check.hexdigest() != self.node.sha:
             raise FileFault(self.mismatch("its bytes are others than those of the commit"))
-        if self.small and self._held:
-            self._hand_on(bytes(self._held))
+        if self.small:
+            self._hand_over(bytes(self._held))
+        else:
+            for sink in self._opened():
+                if sink is not None:
+                    sink.done()
         self._held.clear()
-        for sink in self._opened():
-            if sink is not None:
-                sink.done()
         if self._progress:
             self._progress.advance(len(self.entries), 0)
         self.finished = True
@@ -214,13 +215,23 @@ class Parcel:
             self._sinks = [self._receiver.begin(entry) for entry in self.entries]
         return self._sinks
 
+    def _hand_over(self, content: bytes) -> None:
+        """Give the whole file to everybody, one after another: the same small file may stand in thousands of places."""
+        for entry in self.entries:
+            if content:
+                self._charge(len(content), entry.path.text)
+            self._receiver.take(entry, content)
+        self._passed(len(content))
+
     def _hand_on(self, data: bytes) -> None:
         for entry, sink in zip(self.entries, self._opened(), strict=True):
             self._charge(len(data), entry.path.text)
             if sink is not None:
                 sink.write(data)
-        if not self.small:
-            self._hash.update(data)
-        self.delivered += len(data)
+        self._hash.update(data)
+        self._passed(len(data))
+
+    def _passed(self, size: int) -> None:
+        self.delivered += size
         if self._progress:
-            self._progress.advance(0, len(data) * len(self.entries))
+            self._progress.advance(0, size * len(self.entries))

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+STEPPED = 16 * 1024
+"""Bytes of content below which `decompress` takes one step too."""
+WHOLE = 20 * 1024
+"""Bytes of a stream that may be inflated at one go: to 21 MiB at most."""
+
+
 class Inflater(Protocol):
     """A raw Deflate stream that is inflated step by step."""
 
@@ -31,6 +37,9 @@ class Inflater(Protocol):
     def decompress(self, data: bytes | memoryview, max_length: int, /) -> bytes:
         """Return at most `max_length` bytes."""
 
+    def flush(self, length: int, /) -> bytes:
+        """Return all the rest, however much that is; `length` is how much is expected."""
+
 
 class Backend:
     """What an inflating library offers: `inflater()`, `crc32(data, value)` and the errors that it raises."""
@@ -48,6 +57,26 @@ class Backend:
         self.inflater = inflater
         self.crc32 = crc32
         self.errors = errors
+
+    def whole(self, packed: bytes | memoryview, size: int) -> tuple[bytes, bool]:
+        """Inflate a stream at one go, with the interpreter free for others from start to end.
+
+        Otherwise the output grows step by step, every step waits for the interpreter, and two threads spend a third of
+        their time on waiting for each other. The price is that a stream that lies about its size is inflated to its
+        end: to 1,032 times the size of `packed` at most, as Deflate has it.
+
+        Args:
+            packed: at most `WHOLE` bytes, so that what a lie costs is bounded.
+            size: how long the content is said to be.
+
+        Returns:
+            The content, and whether the stream ended with the last byte of `packed`.
+        """
+        inflater = self.inflater()
+        content = inflater.decompress(packed, 1)
+        if not inflater.eof:
+            content += inflater.flush(size or 1)
+        return content, inflater.eof and not inflater.unused_data
 
 
 def zlib_backend() -> Backend:
