@@ -11,21 +11,24 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from importer import fs
 from importer.digests import tree_digest
 from importer.entries import HOST_FILES, is_noise
 from importer.library.errors import LibraryError
 from importer.paths import RelPath, sort_key
+from importer.workers import run_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from importer.model import FileRecord
 
-THREADS = 4
+LARGE = 64 * 1024
+"""Bytes of a file from which hashing it takes longer than all steps around it."""
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _READ_TOP = _READ & ~getattr(os, "O_NOFOLLOW", 0)
 Stamp = tuple[int, int, int, int, int]
@@ -78,27 +81,105 @@ def read_item(path: str) -> DiskTree:
     Raises:
         OSError: something in it cannot be read, or is not there (any more).
     """
-    name = os.path.basename(path)
+    reading = _Reading(path)
+    for large in reading.large:
+        reading.hash(large)
+    return reading.tree()
+
+
+def read_items(paths: Sequence[str], named: Sequence[str]) -> list[DiskTree]:
+    """Hash several items at once: small files one by one, since two threads would only wait for each other, then the
+    large ones on two threads.
+
+    Args:
+        paths: where they are.
+        named: the same places as the person knows them, for errors.
+
+    Raises:
+        FileNotFoundError: one vanished meanwhile.
+        LibraryError: one cannot be read.
+    """
+    readings: list[_Reading] = []
+    for path, name in zip(paths, named, strict=True):
+        with _explained(name):
+            readings.append(_Reading(path))
+
+    def read(work: tuple[_Reading, _Large, str]) -> None:
+        reading, large, name = work
+        with _explained(name):
+            reading.hash(large)
+
+    large = [(one, file, name) for one, name in zip(readings, named, strict=True) for file in one.large]
+    run_each(read, large)
+    return [reading.tree() for reading in readings]
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
     try:
-        status = os.stat(path)
+        yield
     except FileNotFoundError:
-        if not os.path.islink(path):
-            raise
-        return _tree([_odd(name, f"link:{os.readlink(path)}")], {})
+        raise
     except OSError as problem:
-        if problem.errno != errno.ELOOP:
-            raise
-        return _tree([_odd(name, f"link:{os.readlink(path)}")], {})
-    if stat.S_ISDIR(status.st_mode):
-        return _read_folder(path)
-    if stat.S_ISREG(status.st_mode):
-        return _tree([_read_file(path, name, {}, _READ_TOP)], {})
-    return _tree([_odd(name, "special")], {})
+        told = fs.explained(problem, problem.filename or name, "read")
+        raise LibraryError(told.code, told.message, name, told.errno or 0) from problem
 
 
-def _tree(files: list[DiskFile], stamps: Mapping[str, Stamp]) -> DiskTree:
-    files.sort(key=lambda file: sort_key(file.path))
-    return DiskTree(tree_digest(files), tuple(files), stamps)
+class _Large(NamedTuple):
+    """A file that is hashed later, on any thread."""
+
+    full: str
+    path: str
+
+
+class _Reading:
+    """One item on its way to a tree: everything is hashed already but the `large` files."""
+
+    def __init__(self, path: str) -> None:
+        self.large: list[_Large] = []
+        self._files: list[DiskFile] = []
+        self._stamps: dict[str, Stamp] = {}
+        name = os.path.basename(path)
+        try:
+            status = os.stat(path)
+        except FileNotFoundError:
+            if not os.path.islink(path):
+                raise
+            self._files.append(_odd(name, f"link:{os.readlink(path)}"))
+            return
+        except OSError as problem:
+            if problem.errno != errno.ELOOP:
+                raise
+            self._files.append(_odd(name, f"link:{os.readlink(path)}"))
+            return
+        if stat.S_ISDIR(status.st_mode):
+            self._folder(path)
+        elif stat.S_ISREG(status.st_mode):
+            self._files.append(_read_file(path, name, {}, _READ_TOP))
+        else:
+            self._files.append(_odd(name, "special"))
+
+    def _folder(self, base: str) -> None:
+        for path, entry in _entries(base):
+            if entry.is_file(follow_symlinks=False):
+                file = _read_file(entry.path, path, self._stamps, most=LARGE)
+                if file is None:
+                    self.large.append(_Large(entry.path, path))
+                else:
+                    self._files.append(file)
+            elif entry.is_symlink():
+                self._files.append(_odd(path, f"link:{os.readlink(entry.path)}"))
+            else:
+                self._files.append(_odd(path, "special"))
+
+    def hash(self, large: _Large) -> None:
+        """Hash one large file. Raises OSError."""
+        self._files.append(_read_file(large.full, large.path, self._stamps))
+
+    def tree(self) -> DiskTree:
+        """Return the item, once every large file was hashed."""
+        self._files.sort(key=lambda file: sort_key(file.path))
+        return DiskTree(tree_digest(self._files), tuple(self._files), self._stamps)
 
 
 def _odd(path: str, what: str) -> DiskFile:
@@ -123,27 +204,29 @@ def _entries(base: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
                     yield prefix + entry.name, entry
 
 
-def _read_folder(base: str) -> DiskTree:
-    files: list[DiskFile] = []
-    stamps: dict[str, Stamp] = {}
-    for path, entry in _entries(base):
-        if entry.is_file(follow_symlinks=False):
-            files.append(_read_file(entry.path, path, stamps))
-        elif entry.is_symlink():
-            files.append(_odd(path, f"link:{os.readlink(entry.path)}"))
-        else:
-            files.append(_odd(path, "special"))
-    return _tree(files, stamps)
-
-
-def _read_file(full: str, path: str, stamps: dict[str, Stamp], flags: int = _READ) -> DiskFile:
+@overload
+def _read_file(full: str, path: str, stamps: dict[str, Stamp], flags: int = _READ) -> DiskFile: ...
+@overload
+def _read_file(full: str, path: str, stamps: dict[str, Stamp], flags: int = _READ, *, most: int) -> DiskFile | None: ...
+def _read_file(
+    full: str, path: str, stamps: dict[str, Stamp], flags: int = _READ, *, most: int | None = None
+) -> DiskFile | None:
+    """Hash one file; None, and nothing was read, where it is larger than `most`."""
     descriptor = os.open(full, flags)
     try:
         status = os.fstat(descriptor)
+        if most is not None and status.st_size > most:
+            return None
         stamps[path] = _stamp(status)
         whole = hashlib.sha256()
-        while data := os.read(descriptor, fs.CHUNK):
+        # One byte more than the file has: a small one takes one read, and one that grew meanwhile shows that it did.
+        piece = min(fs.CHUNK, status.st_size + 1)
+        left = status.st_size
+        while data := os.read(descriptor, piece):
             whole.update(data)
+            left -= len(data)
+            if left == 0 and len(data) < piece:
+                break
     finally:
         os.close(descriptor)
     if not path.isascii():
@@ -193,33 +276,3 @@ def compare(tree: DiskTree, records: Iterable[FileRecord]) -> Difference:
         elif file.executable != record.executable:
             executable.append(path)
     return Difference(tuple(modified), tuple(known), tuple(extra), tuple(executable))
-
-
-def read_items(paths: Sequence[str], named: Sequence[str]) -> list[DiskTree]:
-    """Hash several items at once.
-
-    Args:
-        paths: where they are.
-        named: the same places as the person knows them, for errors.
-
-    Raises:
-        FileNotFoundError: one vanished meanwhile.
-        LibraryError: one cannot be read.
-    """
-
-    def read(place: tuple[str, str]) -> DiskTree:
-        try:
-            return read_item(place[0])
-        except FileNotFoundError:
-            raise
-        except OSError as problem:
-            told = fs.explained(problem, problem.filename or place[1], "read")
-            raise LibraryError(told.code, told.message, place[1], told.errno or 0) from problem
-
-    places = list(zip(paths, named, strict=True))
-    if len(places) < 2:
-        return [read(place) for place in places]
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(min(THREADS, len(places))) as pool:
-        return list(pool.map(read, places))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from importer.library import Library, LibraryError
 from importer.library import disk as disk_module
+from importer.library import install as install_module
 from importer.library.settings import SpecialistSettings
 from importer.model import Choices, InstalledSkill
 from tests.library.scenes import (
@@ -226,20 +228,20 @@ def test_something_that_appeared_or_vanished_is_seen(quick: Path) -> None:
 
 def test_an_edit_between_the_hash_and_the_rename_is_taken_back(quick: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(quick, {"a": skill("a"), "b": skill("b")})
-    real = disk_module.read_item
+    real = disk_module.read_items
     target = quick / "skills/b/SKILL.md"
 
-    def late(path: str) -> disk_module.DiskTree:
-        tree = real(path)
-        if path.endswith("skills/b") and "trash" not in path:
-            target.write_bytes(b"X" + target.read_bytes()[1:])
-        return tree
+    def late(paths: Sequence[str], named: Sequence[str]) -> list[disk_module.DiskTree]:
+        trees = real(paths, named)
+        assert [os.path.basename(path) for path in paths] == ["a", "b"]
+        target.write_bytes(b"X" + target.read_bytes()[1:])
+        return trees
 
     with Library.open(quick) as library:
         staging = library.new_staging()
         package = staged_package(staging, {"a": skill("a", "New.\n"), "b": skill("b", "New.\n")})
         plan = planned(library, package, take_incoming("a", "b"))
-        monkeypatch.setattr(disk_module, "read_item", late)
+        monkeypatch.setattr(install_module, "read_items", late)
         with library.writer(command="install") as writer, pytest.raises(LibraryError, match="in this moment") as caught:
             writer.apply(plan, staging, ORIGIN)
     assert caught.value.code == "library-stale"
