@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from importer.model import FileRecord
 from importer.paths import RelPath
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 T = TypeVar("T")
+_LEAVES = frozenset({type(None), bool, int, float, str})
 
 
 class CodecError(ValueError):
@@ -28,11 +29,11 @@ class CodecError(ValueError):
 
 def encode(value: object) -> Plain:
     """Return a value of the model (a dataclass, a tuple or mapping of them, a leaf) as plain JSON values."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
+    if type(value) in _LEAVES:
+        return cast("Plain", value)
     if isinstance(value, Enum):
         return encode(value.value)
-    if isinstance(value, str):
+    if isinstance(value, str | int | float):
         return value
     if isinstance(value, RelPath):
         return value.text
@@ -47,7 +48,7 @@ def encode(value: object) -> Plain:
     if isinstance(value, frozenset):
         return [encode(item) for item in sorted(value)]
     if is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        return {name: encode(getattr(value, name)) for name in _names(value.__class__)}
     raise TypeError(f"a value of type {type(value).__name__} has no JSON form here")
 
 
@@ -61,6 +62,11 @@ def decode(kind: type[T], plain: object) -> T:
     if not isinstance(value, kind):
         raise CodecError(f"expected a {kind.__name__}")
     return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 @cache
@@ -137,8 +143,8 @@ def _union(kinds: tuple[Any, ...], plain: object, where: str) -> object:
 
 def _record_line(record: FileRecord) -> str:
     """Return a record as one line: flags, size, SHA-256 and path, which holds no line end."""
-    flags = record.executable | record.mode_known << 1 | record.shebang << 2
-    return f"{flags} {record.size} {record.sha256} {record.path.text}"
+    path, size, sha256, executable, mode_known, shebang = record
+    return f"{executable | mode_known << 1 | shebang << 2} {size} {sha256} {path.text}"
 
 
 def _file_record(line: str, where: str) -> FileRecord:

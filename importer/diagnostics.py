@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from importer.records import record
 
 if TYPE_CHECKING:
     from budgets import BudgetExceeded
@@ -32,13 +35,19 @@ class Severity(StrEnum):
 
 # Everything that moves the cursor, reorders, hides or has no shape: controls, formats (bidi, zero width, tags),
 # surrogates, private use, separators; then letters and marks that draw nothing (fillers, selectors, joiners).
-HIDDEN = re.compile(
+_HIDDEN = (
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0e\ufeff\uffa0\ufff0-\uffff"
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\U000f0000-\U0010ffff]"
 )
-_UNSAFE_IN_MESSAGE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
+_UNSAFE_IN_MESSAGE = "[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+
+
+@cache
+def hidden() -> re.Pattern[str]:
+    """Return what matches a character that must not be printed as it is; made when the first odd text comes."""
+    return re.compile(_HIDDEN)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -52,10 +61,17 @@ def _escape(match: re.Match[str]) -> str:
 def shown(text: str, limit: int = 200) -> str:
     """Return untrusted text for one line of output: hidden characters escaped, cut after `limit` characters."""
     cut = text if len(text) <= limit else text[: limit - 1] + "…"
-    return HIDDEN.sub(_escape, cut)
+    if cut.isascii() and cut.isprintable():
+        return cut
+    return hidden().sub(_escape, cut)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+def _unsafe(text: str) -> bool:
+    # Nothing that is unsafe is printable by Python's measure, so nearly every text is done with at once.
+    return not text.isprintable() and re.search(_UNSAFE_IN_MESSAGE, text) is not None
+
+
+@record
 class Diagnostic:
     """One finding.
 
@@ -72,7 +88,7 @@ class Diagnostic:
     facts: Mapping[str, Fact] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        if _UNSAFE_IN_MESSAGE.search(self.message) or _UNSAFE_IN_MESSAGE.search(self.path):
+        if _unsafe(self.message) or _unsafe(self.path):
             raise ValueError(f"{self.code}: text in a diagnostic must pass shown() first")
 
 

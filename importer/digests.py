@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from importer.paths import RelPath
 
 
+_TOGETHER = 1_024
+"""Lines that are hashed in one step."""
+
+
 class Hashed(Protocol):
     """A file whose bytes were hashed: `importer.model.FileRecord`, or anything with a path and a SHA-256 in hex."""
 
@@ -30,8 +34,9 @@ class Hashed(Protocol):
 
 def tree_digest(files: Iterable[Hashed]) -> str:
     """Return the `h1:` digest over `files`, which may come in any order; no two may share a path."""
-    lines = sorted((file.path.text.encode("utf-8"), file.sha256.encode("ascii")) for file in files)
+    # Texts are ordered by their code points, and so are their bytes in UTF-8.
+    lines = sorted([(file.path.text, file.sha256) for file in files])
     total = hashlib.sha256()
-    for path, digest in lines:
-        total.update(digest + b"  " + path + b"\n")
+    for at in range(0, len(lines), _TOGETHER):
+        total.update("".join([f"{digest}  {path}\n" for path, digest in lines[at : at + _TOGETHER]]).encode("utf-8"))
     return f"h1:{total.hexdigest()}"

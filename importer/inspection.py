@@ -11,11 +11,12 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Diagnostic, warning
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,7 @@ _CONTEXT = 8
 """How many characters on either side of one decide about it: enough for a whole flag."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Place:
     """Where one hidden character stands; `line` and `column` count from 1, `character` is its number (`U+200B`)."""
 
@@ -85,7 +86,7 @@ class Place:
     kind: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Inspection:
     """What was seen in one file."""
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from importer.records import record
+
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 
 MAX_DEPTH = 64
@@ -83,7 +85,7 @@ class Member:
     value: Node
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Document:
     """A parsed text. `comments` and `trailing_commas` hold the offsets where each was met."""
 

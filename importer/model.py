@@ -1,14 +1,19 @@
-"""The values that travel between stages: frozen, and made of tuples and mappings only."""
+"""The values that travel between stages: frozen, and made of tuples and mappings only.
+
+What a package has by the ten thousands is a named tuple: it takes a third of the time to make.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from importer.diagnostics import Diagnostic, Fact
 from importer.paths import RelPath
+from importer.records import record
 
 
 def _empty() -> Mapping[str, str]:
@@ -28,8 +33,7 @@ class EntryKind(StrEnum):
     SPECIAL = "special"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
+class Listed(NamedTuple):
     """One entry as its container lists it, before any rule of ours."""
 
     name: str
@@ -51,8 +55,7 @@ class Listed:
     """Why this one entry cannot be delivered (its method, its encryption, its decoding)."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A file that passed the gate."""
 
     path: RelPath
@@ -64,7 +67,7 @@ class Entry:
     """Where this file is the copy of a link's target: the path of the target in the container."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Fault:
     """Something that refuses the package that holds `path`, and is a warning where nothing selected does."""
 
@@ -72,7 +75,7 @@ class Fault:
     diagnostic: Diagnostic
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Tree:
     """What the gate made of a listing."""
 
@@ -84,8 +87,7 @@ class Tree:
 # --- what a package holds --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileRecord:
+class FileRecord(NamedTuple):
     """One staged file of a candidate."""
 
     path: RelPath
@@ -99,7 +101,7 @@ class FileRecord:
     shebang: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Origin:
     """Where a package came from, as far as two origins can be compared."""
 
@@ -111,7 +113,7 @@ class Origin:
     """commit, repository_id, path, sha256 of the archive, ref; what the source pins."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SkillCandidate:
     """One skill of a package."""
 
@@ -145,7 +147,7 @@ class SkillCandidate:
         return tuple(record.path.text for record in self.files if record.executable)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SpecialistCandidate:
     """A Specialist package's role."""
 
@@ -165,7 +167,7 @@ class SpecialistCandidate:
     staged: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ConnectorCandidate:
     """How to reach one MCP server, in template form: never a secret."""
 
@@ -186,7 +188,7 @@ class ConnectorCandidate:
     """What looks like a credential without being certain (`args[3]`): needs `--allow-arg`."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class LeftOut:
     """Something of the package that is not going to be installed, with the codes of its reasons."""
 
@@ -197,7 +199,7 @@ class LeftOut:
     codes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Package:
     """Everything that one source offers, after selection."""
 
@@ -209,7 +211,7 @@ class Package:
     left_out: tuple[LeftOut, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ConnectorTemplate:
     """A connector template as values: what every exporter works from. Order and repeats of `args` are kept exactly."""
 
@@ -233,7 +235,7 @@ class ConnectorTemplate:
 # --- what a library holds --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Host:
     """What the host application ships, from `config.toml`."""
 
@@ -244,7 +246,7 @@ class Host:
     specialist_names: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class InstalledSkill:
     """A skill on disk, hashed now, with what the record knows of it."""
 
@@ -271,7 +273,7 @@ class InstalledSkill:
         return self.managed and (self.digest != self.recorded_digest or self.executables != self.recorded_executables)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class InstalledConnector:
     """A connector on disk."""
 
@@ -288,7 +290,7 @@ class InstalledConnector:
         return self.managed and self.digest != self.recorded_digest
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class InstalledSpecialist:
     """A specialist on disk."""
 
@@ -307,7 +309,7 @@ class InstalledSpecialist:
         return self.digest != self.recorded_digest
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Snapshot:
     """The part of the library that a plan depends on, as it is on disk at one moment."""
 
@@ -349,7 +351,7 @@ class Reason(StrEnum):
     UPDATE = "update"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Choices:
     """What the person decided. Keys are names, or `skill:NAME` and `connector:NAME`."""
 
@@ -361,7 +363,7 @@ class Choices:
     """`CONNECTOR:INDEX`: args that a person vouched for."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class PlannedSkill:
     """One skill with its disposition."""
 
@@ -373,7 +375,7 @@ class PlannedSkill:
     """relation (newer, older, same), edited, origin (same, other, unmanaged), users, …: what the preview shows."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class PlannedConnector:
     """One connector with its disposition."""
 
@@ -384,7 +386,7 @@ class PlannedConnector:
     facts: Mapping[str, Fact]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class PlannedSpecialist:
     """The specialist itself. `replace` is an overwrite."""
 
@@ -397,7 +399,7 @@ class PlannedSpecialist:
     """Skills that the installed version owns and this one no longer bundles."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Plan:
     """Everything that an install is going to do, and what it still needs to know. Applying does nothing else."""
 

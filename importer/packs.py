@@ -192,7 +192,7 @@ class PackReader:
 def write_index(folder: str, sizes: Iterable[int], blobs: Iterable[tuple[str, Blob]]) -> None:
     """Write down how large the packs of a folder are, and under which name each blob lies. Raises DiskError."""
     lines = [f"{size}\n" for size in sizes]
-    lines += [f"{blob.pack} {blob.start} {blob.length} {blob.deflated:d} {name}\n" for name, blob in blobs]
+    lines += [f"{pack} {start} {length} {deflated:d} {name}\n" for name, (pack, start, length, deflated) in blobs]
     fs.write_new(f"{folder}/{INDEX}", "".join(lines).encode(), 0o600)
 
 

@@ -28,6 +28,8 @@ _DEVICES = frozenset(
 # What nearly every path looks like: such a path needs no second look, except at its length.
 _ORDINARY_SEGMENT = r"(?!(?:con|prn|aux|nul|com\d|lpt\d|\.git)(?:[./]|\Z))[\w.+=@,()#&'-]*[\w+=@,()#&'-]"
 _ORDINARY = re.compile(f"{_ORDINARY_SEGMENT}(?:/{_ORDINARY_SEGMENT})*", re.ASCII | re.IGNORECASE)
+plain_segment = re.compile(_ORDINARY_SEGMENT, re.ASCII | re.IGNORECASE).fullmatch
+"""Matches a segment that can stand below any folder of a path that was parsed: no second look but at its length."""
 _GIT_SHORT = re.compile(r"git~[0-9]+", re.IGNORECASE)
 _WINDOWS_ONLY = frozenset('<>:"|?*')
 _DRIVE = re.compile(r"[A-Za-z]:")

@@ -20,7 +20,7 @@ from importer import fs
 from importer.inspection import PLAIN_TEXT, FileInspector, inspect
 from importer.model import FileRecord
 from importer.packs import INDEX, Blob, Pack, PackDamaged, PackReader, Packs, read_index, write_index
-from importer.paths import RelPath, sort_key
+from importer.paths import RelPath
 from importer.workers import run_each
 
 if TYPE_CHECKING:
@@ -47,9 +47,10 @@ class Part(NamedTuple):
 class _Folder:
     """The files of one candidate, in the order in which they were delivered."""
 
-    __slots__ = ("inspections", "places", "records")
+    __slots__ = ("_ordered", "inspections", "places", "records")
 
     def __init__(self) -> None:
+        self._ordered: tuple[FileRecord, ...] = ()
         self.records: list[FileRecord] = []
         self.places = array("Q")
         """Three numbers for each record, its blob: there may be tens of thousands."""
@@ -61,10 +62,17 @@ class _Folder:
         if inspection is not PLAIN_TEXT:
             self.inspections[record.path.text] = inspection
 
-    def blobs(self) -> Iterator[tuple[FileRecord, Blob]]:
-        for number, record in enumerate(self.records):
-            pack, start, length = self.places[3 * number : 3 * number + 3]
-            yield record, Blob(pack >> 1, start, length, bool(pack & 1))
+    def ordered(self) -> tuple[FileRecord, ...]:
+        if len(self._ordered) != len(self.records):
+            # The order of code points is that of the bytes of UTF-8.
+            self._ordered = tuple(sorted(self.records, key=lambda record: record.path.text))
+        return self._ordered
+
+    def blobs(self) -> Iterator[tuple[str, Blob]]:
+        """Yield the path of each file with its blob."""
+        places = iter(self.places)
+        for record, pack, start, length in zip(self.records, places, places, places, strict=True):
+            yield record.path.text, Blob(pack >> 1, start, length, pack & 1 == 1)
 
 
 class StagedFolder:
@@ -153,7 +161,7 @@ class StagedFolder:
     def records(self, folder: str) -> tuple[FileRecord, ...]:
         """Return one record for each file that was delivered to a folder, ordered by the UTF-8 bytes of its path."""
         files = self._folders.get(folder)
-        return tuple(sorted(files.records, key=lambda record: sort_key(record.path))) if files is not None else ()
+        return files.ordered() if files is not None else ()
 
     def inspections(self, folder: str) -> Mapping[str, Inspection]:
         """Return by path what was seen in the files of a folder as they came; plain text is not mentioned."""
@@ -168,7 +176,7 @@ class StagedFolder:
             OSError: it cannot be read.
         """
         files = self._folders.get(folder)
-        blob = next((blob for record, blob in files.blobs() if record.path == path), None) if files else None
+        blob = next((blob for name, blob in files.blobs() if name == path.text), None) if files is not None else None
         if blob is None:
             raise KeyError(path.text)
         self._packs.flush()
@@ -275,8 +283,8 @@ class StagedFolder:
 
     def _blobs(self) -> Iterator[tuple[str, Blob]]:
         for folder, files in self._folders.items():
-            for record, blob in files.blobs():
-                yield f"{folder}/{record.path.text}", blob
+            for path, blob in files.blobs():
+                yield f"{folder}/{path}", blob
 
     def write(self, folder: str, path: RelPath, data: bytes) -> None:
         """Make a file below `TREE` with these bytes, made by the importer itself. Raises OSError."""

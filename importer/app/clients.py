@@ -6,7 +6,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from importer import fs
@@ -16,6 +16,7 @@ from importer.diagnostics import Diagnostic, Rejected, Severity, error, shown
 from importer.exporters import CLIENTS, Client, Surroundings, check_config, merge, render
 from importer.formats.connectors.template import read_template, template_bytes
 from importer.model import Choices
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.app.session import Session
@@ -27,7 +28,7 @@ MERGE_ATTEMPTS = 5
 BACKUP = ".importer-backup"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ConnectorExport:
     """What is exported and how."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Diagnostic, Severity
 from importer.formats.roots import DOCUMENT
 from importer.model import LeftOut
+from importer.records import record
 
 if TYPE_CHECKING:
     from budgets import Budgets, Meter
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from importer.ports import Container
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Meters:
     """One meter for each profile that a package is charged to; nested archives share them."""
 
@@ -40,7 +41,7 @@ class Meters:
         self.bundle.charge("bytes", amount, path)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Held:
     """One container with what was recognised in it. `prefix` is how its paths are shown: `inner.zip!/`."""
 
@@ -51,7 +52,7 @@ class Held:
     """Why nothing of it can be used: what a nested archive is found to be only while it is delivered."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Found:
     """One skill on its way to a candidate."""
 

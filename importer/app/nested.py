@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
 from importer.diagnostics import Rejected, budget_error, error, shown
-from importer.extract.zip_container import ZipContainer
-from importer.extract.zip_end import looks_like_zip
 from importer.sources.file import FileBytes
 
 if TYPE_CHECKING:
@@ -54,6 +52,9 @@ def open_nested(
         Rejected: it is too large, or no zip archive.
         budgets.BudgetExceeded: a limit that all levels share is spent.
     """
+    from importer.extract.zip_container import ZipContainer
+    from importer.extract.zip_end import looks_like_zip
+
     try:
         meters.bundle.check("nested_bytes", entry.size, entry.path.text)
     except BudgetExceeded as exceeded:

@@ -6,12 +6,13 @@ import hashlib
 import os
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from importer.app.errors import ImporterError, Status
 from importer.diagnostics import Diagnostic, Rejected, error, shown
 from importer.model import Origin
+from importer.records import record
 from importer.sources.file import FileBytes, SingleFileContainer
 from importer.sources.local import LocalKind, recognise
 from importer.sources.reference import GitHubRef, LocalRef, Refused, TokenRef, UrlRef, parse_source
@@ -28,7 +29,7 @@ _REPORTED = {LocalKind.ZIP: "zip", LocalKind.TAR: "tar", LocalKind.GZIP: "tar", 
 """What a report calls each kind of local source; every other one is a file."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Opened:
     """An open source. One of `container` and `document` is there."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from importer.app.found import Held
@@ -14,9 +14,9 @@ from importer.digests import tree_digest
 from importer.entries import as_warning
 from importer.formats.layout import Kind, SpecialistLayout
 from importer.formats.limits import check_specialist_budget
-from importer.formats.specialist import READ_BYTES, read_specialist, unlisted_skills
 from importer.model import ConnectorCandidate, LeftOut, Package, SpecialistCandidate
 from importer.paths import RelPath
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SPECIALIST_FOLDER = "specialist"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ReadPackage:
     """A package as it was read, with every finding."""
 
@@ -106,6 +106,8 @@ def _faulty(left_out: Sequence[LeftOut]) -> bool:
 
 
 def _specialist(reader: PackageReader, opened: Opened, held: Held, meters: Meters) -> ReadPackage:
+    from importer.formats.specialist import read_specialist, unlisted_skills
+
     layout = held.layout.specialist
     if layout is None or opened.container is None:
         raise Rejected([held.layout.unrecognised()])
@@ -170,6 +172,8 @@ def _specialist(reader: PackageReader, opened: Opened, held: Held, meters: Meter
 
 
 def _staged_document(staged: StagedFolder, entry: Entry | None) -> bytes | None:
+    from importer.formats.specialist import READ_BYTES
+
     if entry is None:
         return None
     return staged.read(SPECIALIST_FOLDER, RelPath(entry.path.name), READ_BYTES + 1)

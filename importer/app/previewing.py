@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from importer.app.results import Preview
 from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, capped, info, shown
 from importer.fs import DiskError
 from importer.planning.planner import plan as make_plan
+from importer.records import record
 from importer.staging import StagedFolder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ MACHINE = ("source-not-found", "source-unreadable", "source-changed", "github-",
 """Codes, by their beginnings, that are about the way to a package and not about what is in it."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Work:
     """Where a preview stages: in the library, or in a temporary folder where that cannot be written."""
 
@@ -88,6 +88,8 @@ def _begin(session: Session, *, private: bool = False) -> _Work:
             return _Work(staging.folder, staging, None)
         except DiskError as problem:
             unwritable = info("library-unwritable", problem.message, problem.path)
+    import tempfile
+
     stack = ExitStack()
     temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="importer-preview-"))
     note = info(

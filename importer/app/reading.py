@@ -263,7 +263,8 @@ class PackageReader:
     def _candidates(self, chosen: list[Found]) -> tuple[SkillCandidate, ...]:
         made: list[SkillCandidate] = []
         for item in chosen:
-            self._review(item)
+            head = self._head(item)
+            self._review(item, head)
             own = () if item.reading is None else item.reading.diagnostics
             self.diagnostics += (*item.findings, *own)
             if item.faulty or item.reading is None:
@@ -276,7 +277,7 @@ class PackageReader:
                     files=records,
                     digest=tree_digest(records),
                     staged=item.folder,
-                    text=self._text(item),
+                    text=self._text(item, head),
                 )
             )
         settled = settle_names(made)
@@ -293,28 +294,33 @@ class PackageReader:
         records = self.staged.records(item.folder)
         if item.held.container.kind != "directory":
             return records
-        return tuple(replace(r, mode_known=False) if r.shebang and not r.executable else r for r in records)
+        return tuple(r._replace(mode_known=False) if r.shebang and not r.executable else r for r in records)
 
-    def _review(self, item: Found) -> None:
+    def _head(self, item: Found) -> bytes:
+        """Return the start of SKILL.md, which is all of it nearly always; b"" where the skill has none that counts."""
+        document = item.place.document
+        relative = document.path.below(item.place.path) if document is not None else None
+        if item.faulty or item.reading is None or relative is None:
+            return b""
+        return self.staged.read(item.folder, relative, READ_BYTES)
+
+    def _review(self, item: Found, head: bytes) -> None:
         """Look over what was staged, and say which files could not be had."""
         document = item.place.document
         if item.faulty or item.reading is None or document is None:
             return
         failures = _failures(item.held.container)
         item.findings += [failures[entry.path.text] for entry in item.place.files if entry.path.text in failures]
-        relative = document.path.below(item.place.path)
-        if relative is None:
-            return
         item.findings += review_files(
             item.root,
             self.staged.records(item.folder),
             self.staged.inspections(item.folder),
-            self.staged.read(item.folder, relative, READ_BYTES),
+            head,
             document.path.name,
         )
         item.findings += _prefixed(copied_links(item.place.files), item.held.prefix)
 
-    def _text(self, item: Found) -> str | None:
+    def _text(self, item: Found, head: bytes) -> str | None:
         """Return SKILL.md as text while the preview's budget carries it; past it the skill stays importable."""
         document = item.place.document
         relative = document.path.below(item.place.path) if document is not None else None
@@ -337,7 +343,8 @@ class PackageReader:
                 )
             )
             return None
-        return self.staged.read(item.folder, relative, document.size).decode("utf-8", "replace")
+        whole = head if len(head) == document.size else self.staged.read(item.folder, relative, document.size)
+        return whole.decode("utf-8", "replace")
 
     # --- charges -----------------------------------------------------------------------------------------------------
 

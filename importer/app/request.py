@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from importer.model import Choices
+from importer.records import record
 
 if TYPE_CHECKING:
     from budgets import Override
@@ -32,7 +33,7 @@ def default_library(environment: Mapping[str, str] | None = None) -> Path:
     return Path(named) if named else Path("~/.agents").expanduser()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Settings:
     """Where and how a command runs, whatever it does."""
 
@@ -45,7 +46,7 @@ class Settings:
     """Seconds to wait for another writer."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class RecordedSource:
     """A place in a repository that something was installed from, and the ref to read it at now."""
 
@@ -56,7 +57,7 @@ class RecordedSource:
     path: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Request:
     """One source to look at, and the decisions that came with it."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from importer.app.errors import Status
 from importer.diagnostics import Severity
 from importer.model import Disposition
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ Report = dict[str, Any]
 """A report as plain JSON values. Its keys are the contract; README lists them, and tests hold them."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Preview:
     """Exactly what an install would do.
 
@@ -86,7 +86,7 @@ class Preview:
         }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Item:
     """One thing of a library or a package: a skill, a connector, a specialist, a plugin."""
 
@@ -102,7 +102,7 @@ class Item:
         return item
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Installation:
     """What an install did. The four lists together name everything in the package."""
 

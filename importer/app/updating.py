@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
@@ -15,6 +15,7 @@ from importer.app.request import RecordedSource, Request
 from importer.app.results import Report, diagnostic_json
 from importer.diagnostics import Diagnostic, Rejected, Severity, budget_error, info, shown
 from importer.model import Choices
+from importer.records import record
 from importer.sources.github.updates import Recorded, Upstream, check_updates
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 UPDATED_KINDS = ("skill", "specialist")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Standing:
     """One installed thing, and what is newer upstream. `upstream` is None for what did not come from GitHub."""
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
-import shutil
 import sys
-import textwrap
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.app.request import Settings
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 STYLES = {"error": "red", "warning": "yellow", "info": "blue"}
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Console:
     """The common options of one run."""
 
@@ -37,6 +35,8 @@ class Console:
     @property
     def width(self) -> int:
         """Columns to fill: the terminal's, at most 100, and 80 where there is no terminal."""
+        import shutil
+
         return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
     def color(self, stream: object) -> bool:
@@ -64,6 +64,8 @@ class Console:
 
     def report(self, report: Report) -> None:
         """Print a report as JSON: ASCII only, so nothing in it can reach the terminal unescaped."""
+        import json
+
         sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=True) + "\n")
 
     def document(self, text: str) -> None:
@@ -77,6 +79,8 @@ class Console:
 
     def wrapped(self, text: str, indent: str, first: str | None = None) -> list[str]:
         """Return `text` in lines of the console's width."""
+        import textwrap
+
         return textwrap.wrap(
             text,
             self.width,
@@ -91,6 +95,8 @@ class Console:
         head = [_program()]
         if self.library is not None:
             head += ["--library", self.library]
+        import shlex
+
         return shlex.join([*head, *words])
 
     def notices(self, notices: tuple[Diagnostic, ...]) -> None:
@@ -124,8 +130,11 @@ class Console:
 def _program() -> str:
     """Return what this command is called: as it was typed, where its plain name is not on the path."""
     typed = sys.argv[0]
-    if os.path.basename(typed) == "importer" and os.sep in typed and shutil.which("importer") is None:
-        return typed
+    if os.path.basename(typed) == "importer" and os.sep in typed:
+        import shutil
+
+        if shutil.which("importer") is None:
+            return typed
     return "importer"
 
 

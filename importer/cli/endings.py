@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from importer.diagnostics import HIDDEN, shown
+from importer.diagnostics import hidden, shown
 
 if TYPE_CHECKING:
     from importer.app.errors import ImporterError
@@ -24,7 +24,7 @@ def clear() -> None:
 
 def usage_ended(problem: click.UsageError, console: Console) -> int:
     """Say a wrong use of the command line; the exit status is 2."""
-    message = " ".join(HIDDEN.sub(lambda match: ascii(match.group())[1:-1], problem.format_message()).split())
+    message = " ".join(hidden().sub(lambda match: ascii(match.group())[1:-1], problem.format_message()).split())
     if console.json:
         from importer.app.errors import ImporterError, Status
 

@@ -33,7 +33,11 @@ def find_collisions(texts: Sequence[str], is_folder: Sequence[bool]) -> list[Fau
     Raises:
         Rejected: more than `MAX_COLLISIONS`; no two systems would make the same package of it.
     """
-    keys = [fold_key(text).replace("/", _SEPARATOR) for text in texts]
+    folded = [fold_key(text) for text in texts]
+    if _all_apart(texts, folded, is_folder):
+        return []
+    keys = [key.replace("/", _SEPARATOR) for key in folded]
+    del folded
     order = sorted(range(len(texts)), key=keys.__getitem__)
     found = _Found()
     last_key, last_text, last_folder = "", "", True
@@ -53,6 +57,24 @@ def find_collisions(texts: Sequence[str], is_folder: Sequence[bool]) -> list[Fau
         # Of several entries with one folded name, a file is what those that follow must not lie in.
         last_key, last_text, last_folder = key, text, folder and (last_folder or key != last_key)
     return found.faults
+
+
+def _all_apart(texts: Sequence[str], folded: Sequence[str], is_folder: Sequence[bool]) -> bool:
+    """Whether there is nothing to find, as in nearly every package: then it need not be sorted to be compared.
+
+    So it is where no two files share a folded form, none has that of a folder, and each folder has one spelling.
+    """
+    files = {key for key, folder in zip(folded, is_folder, strict=True) if not folder}
+    folders = {text for text, folder in zip(texts, is_folder, strict=True) if folder}
+    if len(files) + sum(is_folder) < len(texts):
+        return False
+    waiting = {text.rpartition("/")[0] for text in texts} | folders
+    folders = set()
+    while waiting:
+        folders |= waiting
+        waiting = {folder.rpartition("/")[0] for folder in waiting} - folders
+    spelled = {fold_key(folder) for folder in folders}
+    return len(spelled) == len(folders) and files.isdisjoint(spelled)
 
 
 def _compare_folders(one: str, one_is_folder: bool, other: str, found: _Found) -> None:

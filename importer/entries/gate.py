@@ -11,7 +11,7 @@ from importer.diagnostics import Diagnostic, Rejected, budget_error, capped, err
 from importer.entries.collisions import find_collisions
 from importer.entries.links import Link, resolve_links
 from importer.model import Entry, EntryKind, Fault, Listed, Tree
-from importer.paths import PathRefused, Reach, RelPath
+from importer.paths import PathRefused, Reach, RelPath, plain_segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,9 @@ HOST_FILES = frozenset({".source.json", ".specialist-package.json"})
 """Names at a skill's root that belong to the host application: never counted, never taken from a package."""
 
 _NOISE_NAMES = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "thumbs.db", "desktop.ini", "Desktop.ini", ".git"})
+_NOISE_STARTS = frozenset(name[0] for name in _NOISE_NAMES)
 _NAMED = 5
+_KNOWN_FOLDERS = 4_096
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -59,6 +61,7 @@ class _Gate:
         self._max_path = archive.max("path_bytes")
         self._max_segment = archive.max("segment_bytes")
         self._max_depth = bundle.max("depth")
+        self._short = min(self._max_path, self._max_segment)
         self._deepest = 0
         self._refused: list[Diagnostic] = []
         self._faults: list[Fault] = []
@@ -67,21 +70,45 @@ class _Gate:
         self._texts: list[str] = []
         self._folders: list[bool] = []
         self._names: set[str] = set()
+        self._known: set[str] = set()
+        """Folders in which a file passed: of the next one there, only its own name is new."""
         self._noise: list[str] = []
         self._noise_count = 0
         self._renamed: list[str] = []
         self._renamed_count = 0
 
     def take(self, item: Listed) -> None:
+        name = item.name
+        folder, _, last = name.rpartition("/")
+        if (
+            folder in self._known
+            and item.kind is EntryKind.FILE
+            and item.fault is None
+            and len(name) <= self._short
+            and plain_segment(last)
+            and not (last[0] in _NOISE_STARTS and is_noise(last))
+            and name not in self._names
+        ):
+            self._names.add(name)
+            self._texts.append(name)
+            self._folders.append(False)
+            self._files.append(Entry(RelPath(name), item.size, item.packed, item.executable, item.handle))
+            return
+        # The top is never known: an absolute path would seem to lie in it.
+        if self._take_unknown(item) and folder and folder.isascii() and len(self._known) < _KNOWN_FOLDERS:
+            self._known.add(folder)
+
+    def _take_unknown(self, item: Listed) -> bool:
+        """Hold an entry to every rule; return whether it is there under the name that it is listed with."""
         is_directory = item.kind is EntryKind.DIRECTORY
         name = item.name[:-1] if is_directory and item.name.endswith("/") else item.name
         try:
             path = RelPath.parse(name, max_path=self._max_path, max_segment=self._max_segment)
         except PathRefused as refused:
             self._refuse(name, refused, is_directory)
-            return
+            return False
         if self._drop_noise(name):
-            return
+            return False
         text = path.text
         if text != name:
             self._renamed_count += 1
@@ -90,14 +117,15 @@ class _Gate:
         depth = text.count("/") + 1
         if depth > self._max_depth:
             self._too_deep(text, depth)
-            return
+            return False
         if depth > self._deepest:  # noqa: PLR1730 - a call of max() for every entry is measurable
             self._deepest = depth
         if not is_directory and self._is_second(name):
-            return
+            return False
         self._texts.append(text)
         self._folders.append(is_directory)
         self._sort_in(item, path)
+        return text == item.name
 
     def finish(self) -> Tree:
         if self._refused:
@@ -119,9 +147,7 @@ class _Gate:
         if item.fault is not None:
             self._faults.append(Fault(path=path.text, diagnostic=item.fault))
         elif item.kind is EntryKind.FILE:
-            self._files.append(
-                Entry(path=path, size=item.size, packed=item.packed, executable=item.executable, handle=item.handle)
-            )
+            self._files.append(Entry(path, item.size, item.packed, item.executable, item.handle))
         elif item.kind is EntryKind.SYMLINK:
             self._links.append(Link(path=path, target=item.link_target))
         elif item.kind is EntryKind.HARDLINK:

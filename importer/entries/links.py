@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import error, shown
 from importer.model import Entry, Fault
 from importer.paths import RelPath
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ MAX_HOPS = 8
 """How many links may stand between a link and its file; far more than anybody publishes, and few enough to walk."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Link:
     """A symbolic link with its target as written; None where the container could not read it."""
 

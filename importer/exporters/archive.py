@@ -24,6 +24,7 @@ from budgets import Budgets, Meter
 from importer.diagnostics import Diagnostic, Rejected, error, shown
 from importer.exporters.deflate import deflate
 from importer.paths import PathRefused, RelPath, fold_key, sort_key
+from importer.records import record
 
 _LOCAL = 0x04034B50
 _CENTRAL = 0x02014B50
@@ -68,7 +69,7 @@ class ExportFile:
         return cls(path=RelPath.parse(path), size=len(data), executable=executable, chunks=lambda: (data,))
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Written:
     name: bytes
     method: int

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from importer import jsontext
 from importer.diagnostics import Diagnostic, capped, error, info, shown, warning
 from importer.exporters.clients import CLIENTS, Client, Reach, Reads, Syntax, Unknown
 from importer.exporters.plugin_rules import server_faults
 from importer.exporters.texts import placeholders
+from importer.records import record
 from importer.secrets import redacted
 
 BOM = b"\xef\xbb\xbf"
@@ -27,7 +27,7 @@ _MISREAD = frozenset(
 """Keys that some client reads and that people carry over to others."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Parsed:
     """A configuration as plain values, with the offsets that a message needs. `document` is None for TOML.
 

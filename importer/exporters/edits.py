@@ -6,7 +6,6 @@ import copy
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from importer import jsontext
 from importer.diagnostics import Rejected, error
@@ -17,9 +16,10 @@ from importer.exporters.jsonedit import Editor
 from importer.exporters.masking import json_comments, strings, toml_comments
 from importer.exporters.render import Rendered, document_text
 from importer.exporters.texts import Json, Server
+from importer.records import record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Edited:
     """A text that was read again and differs from the old one in the servers only."""
 

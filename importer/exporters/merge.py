@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from importer import jsontext
 from importer.diagnostics import Diagnostic, Rejected, Severity, error, shown, warning
@@ -22,9 +22,10 @@ from importer.exporters.render import Rendered
 from importer.exporters.sameness import differing, needed_names, same
 from importer.exporters.texts import Server
 from importer.model import Choice, Choices
+from importer.records import record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Conflict:
     """A server of that name that is there already and differs: `fields` says where, never what."""
 
@@ -32,7 +33,7 @@ class Conflict:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class MergeResult:
     """What a merge comes to. Where `ready` is false, `content` is what was there."""
 
@@ -60,7 +61,7 @@ class MergeResult:
         return not self.conflicts and not self.confirm_needed
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Verdicts:
     added: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)

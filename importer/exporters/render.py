@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from dataclasses import replace as dataclass_replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from importer.exporters.clients import Client, Secrets, Syntax
 from importer.exporters.plugin_rules import is_command, url_fault
 from importer.exporters.texts import Json, Server, json_text, placeholders, toml_table, variable
 from importer.model import ConnectorTemplate
+from importer.records import record
 
 _NPX = frozenset({"npx", "npx.cmd"})
 _SHIMS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bunx"})
@@ -37,7 +38,7 @@ class How(StrEnum):
     """The file may not name it; whoever runs the server provides it."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class NeededSecret:
     """One secret of one exported server: `place` is its field (`env.TOKEN`, `headers.Authorization`)."""
 
@@ -48,7 +49,7 @@ class NeededSecret:
     """For `VARIABLE`: its name. For `PROMPT`: the id of the input."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Rendered:
     """An export. `servers` and `inputs` are what a merge writes; `document` is the whole file as text."""
 
@@ -72,7 +73,7 @@ class Rendered:
         return tuple(dict.fromkeys(s.variable for s in self.secrets if s.how is How.VARIABLE))
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Draft:
     """What is collected while the connectors are gone through."""
 

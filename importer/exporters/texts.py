@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from importer.diagnostics import HIDDEN, shown
+from importer.diagnostics import hidden, shown
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 Server = dict[str, Json]
@@ -55,7 +55,7 @@ def json_text(value: Json, *, indent: str = "  ", compact: tuple[str, str] | Non
         text = json.dumps(value, ensure_ascii=False, separators=compact)
     else:
         text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return HIDDEN.sub(_escape, text)
+    return hidden().sub(_escape, text)
 
 
 def _toml_escape(match: re.Match[str]) -> str:
@@ -65,7 +65,7 @@ def _toml_escape(match: re.Match[str]) -> str:
 
 def toml_string(text: str) -> str:
     """Write a TOML basic string on one line."""
-    return '"' + HIDDEN.sub(_toml_escape, text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
+    return '"' + hidden().sub(_toml_escape, text.replace("\\", "\\\\").replace('"', '\\"')) + '"'
 
 
 def toml_key(key: str) -> str:

@@ -49,7 +49,11 @@ class Crew:
             self._take(self._own)
             self._take(self._shared)
 
-        together(work, self._helpers, lambda: self._take(self._shared), self._stop)
+        try:
+            together(work, self._helpers, lambda: self._take(self._shared), self._stop)
+        finally:
+            # What runs the tasks knows this crew: with the circle open, what both hold goes at once.
+            del self._run
         if self._failures:
             raise self._failures[min(self._failures)]
 

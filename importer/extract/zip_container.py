@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from importer.extract.crew import Crew
@@ -137,6 +136,7 @@ class ZipContainer:
     def close(self) -> None:
         """Let go of the listing; the file is the caller's."""
         self._columns = Columns(0)
+        self._contents = EntryData(self._data, self._columns, self._bundle, self._refuse)
 
     def _with_target(self, entry: Listed) -> Listed:
         """Return the symbolic link `entry` with its target, or without where it is none that could be used."""
@@ -150,7 +150,7 @@ class ZipContainer:
         except UnicodeDecodeError:
             return entry
         # Programs cut a target at a NUL.
-        return entry if "\0" in text else replace(entry, link_target=text)
+        return entry if "\0" in text else entry._replace(link_target=text)
 
     def _run(self, jobs: Sequence[_Job], receiver: Receiver | None, charge: Charge | None) -> None:
         if not jobs:

@@ -6,7 +6,6 @@ must be exactly one that any of them can find, and every field that says the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer.extract.zip_format import (
@@ -24,6 +23,7 @@ from importer.extract.zip_format import (
     RECORD,
     Refusals,
 )
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.ports import RandomBytes
@@ -32,7 +32,7 @@ _TAIL = 22 + MAX_COMMENT
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class End:
     """What the end of the file says, after everything that says it agreed."""
 

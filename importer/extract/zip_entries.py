@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from importer.extract.zip_format import (
     CENTRAL,
+    CENTRAL_CONTENT,
     CENTRAL_HEADER,
     CENTRAL_LENGTHS,
     DEFLATED,
@@ -21,6 +22,7 @@ from importer.extract.zip_format import (
     LOCAL,
     LOCAL_HEADER,
     MARK32,
+    PLAIN_EXTRA,
     RECORD,
     STORED,
     STREAMED,
@@ -42,6 +44,7 @@ from importer.extract.zip_rules import (
     entry_type,
     hold_local,
 )
+from importer.extract.zip_window import NEAR, WINDOW, Window
 from importer.model import EntryKind, Listed
 
 if TYPE_CHECKING:
@@ -52,9 +55,9 @@ if TYPE_CHECKING:
     from importer.extract.zip_names import NameRule
     from importer.ports import RandomBytes
 
-_WINDOW = 16 * 1024
 _CHUNK = 64 * 1024
 _KNOWN_TYPES = 64
+_SLASH, _SEMICOLON = b"/;"
 
 
 class Columns:
@@ -72,26 +75,6 @@ class Columns:
         """1 where the data must hold no record signature: a streaming reader would take it for the entry's end."""
         self.links: list[int] = []
         """Symbolic links whose targets are their contents."""
-
-
-class _Window:
-    """A piece of the file that moves forwards."""
-
-    __slots__ = ("_base", "_data", "buffer")
-
-    def __init__(self, data: RandomBytes) -> None:
-        self._data = data
-        self._base = 0
-        self.buffer = b""
-
-    def at(self, offset: int, need: int) -> int:
-        """Return where `offset` is in `buffer`; `need` bytes follow there, or fewer at the end of the file."""
-        here = offset - self._base
-        if here < 0 or here + need > len(self.buffer):
-            self.buffer = self._data.pread(max(need, _WINDOW), offset)
-            self._base = offset
-            here = 0
-        return here
 
 
 def read_entries(data: RandomBytes, end: End, rule: NameRule, refuse: Refusals) -> Columns:
@@ -115,7 +98,8 @@ def read_entries(data: RandomBytes, end: End, rule: NameRule, refuse: Refusals) 
     for handle in order:
         if offsets[handle] != expected:
             raise _untiled(expected, offsets[handle], refuse)
-        entry, expected = reader.entry(handle, positions[handle], expected)
+        at = positions[handle]
+        entry, expected = reader.repeated(handle, at, expected) or reader.entry(handle, at, expected)
         listed.append(entry)
         if expected > end.directory_offset:
             text = f"it ends at byte {expected:,}, after the start of the directory at byte {end.directory_offset:,}"
@@ -174,6 +158,11 @@ def _refuse_twins(listed: Sequence[Listed], offsets: array[int], refuse: Refusal
         names.discard(entry.name)
 
 
+def _shape(directory: bytes, at: int) -> bytes:
+    """Return what most entries of an archive share: host, version, flags, method; comment, disk and attributes."""
+    return directory[at + 4 : at + 12] + directory[at + 32 : at + 42]
+
+
 class _Reader:
     """Reads one entry after the other, in the order in which they lie in the file."""
 
@@ -184,9 +173,11 @@ class _Reader:
         self._directory_offset = end.directory_offset
         self._rule = rule
         self._refuse = refuse
-        self._window = _Window(data)
+        self._window = Window(data)
         self._types: dict[tuple[int, int, int], Type] = {}
         """What files with one host and one set of attributes are: most archives know two or three."""
+        self._settled: dict[bytes, Type] = {}
+        """The types of plain files by what `_shape` says of their headers, which `entry` found nothing wrong with."""
         self._narrow: tuple[int, str] | None = None
         """Where the first descriptor with short sizes is, and whose it is."""
         self._renames = False
@@ -202,6 +193,51 @@ class _Reader:
             offset, text = self._narrow
             what = "it is streamed, beside a Unicode path field (0x7075) that makes unzip misread its descriptor"
             raise self._refuse.ambiguous(offset, what, text)
+
+    def repeated(self, handle: int, at: int, offset: int) -> tuple[Listed, int] | None:
+        """Return what `entry` would, or None where there is more to look at than its short way does.
+
+        Nearly all entries of an archive have one shape. What `entry` judges by the shape alone was judged with the
+        first of them; left are its name, its sizes, its extra fields and its local header. Nothing is refused here.
+        """
+        directory = self._directory
+        kind = self._settled.get(_shape(directory, at))
+        if kind is None:
+            return None
+        crc, packed, size, name_length, extra_length = CENTRAL_CONTENT.unpack_from(directory, at + 16)
+        stop = at + 46 + name_length
+        name = directory[at + 46 : stop]
+        method = directory[at + 10]
+        if (
+            not name
+            or not name.isascii()
+            or name[-1] == _SLASH
+            or _SEMICOLON in name
+            or (extra_length and not PLAIN_EXTRA.fullmatch(directory, stop, stop + extra_length))
+            or (method == STORED and packed != size)
+            or MARK32 in (packed, size)
+        ):
+            return None
+        fixed = 30 + name_length
+        window = self._window
+        # With a packed file in between, the next header is in no window that starts here.
+        here = window.at(offset, fixed, NEAR if packed > WINDOW else WINDOW)
+        buffer = window.buffer
+        # From the version on, the two headers have one layout as far as the lengths.
+        if not (buffer.startswith(LOCAL + directory[at + 6 : at + 30], here) and buffer.startswith(name, here + 30)):
+            return None
+        extra_length = buffer[here + 28] | buffer[here + 29] << 8
+        if extra_length:
+            here = window.at(offset, fixed + extra_length)
+            if not PLAIN_EXTRA.fullmatch(window.buffer, here + fixed, here + fixed + extra_length):
+                return None
+        start = offset + fixed + extra_length
+        columns = self.columns
+        columns.start[handle] = start
+        columns.crc[handle] = crc
+        columns.method[handle] = method
+        listed = Listed(name.decode(), kind.kind, size, packed, kind.executable, handle)
+        return listed, start + packed
 
     def entry(self, handle: int, at: int, offset: int) -> tuple[Listed, int]:
         """Return the entry whose central header is at `at`, and the offset at which it ends."""
@@ -268,6 +304,15 @@ class _Reader:
             columns.scan[handle] = 1
         if kind.link and fault is None:
             columns.links.append(handle)
+        if (
+            kind.kind is EntryKind.FILE
+            and fault is None
+            and not comment_length
+            and not flags & STREAMED
+            and (flags & UTF8 or self._rule.ascii_as_is)
+            and len(self._settled) < _KNOWN_TYPES
+        ):
+            self._settled[_shape(directory, at)] = kind
         listed = Listed(
             name=text,
             kind=kind.kind,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 
 from importer.diagnostics import Fact, Rejected, error, shown
+from importer.records import record
 
 LOCAL = b"PK\x03\x04"
 CENTRAL = b"PK\x01\x02"
@@ -29,6 +29,8 @@ LOCAL_HEADER = struct.Struct("<4sHHHHHIIIHH")
 CENTRAL_HEADER = struct.Struct("<4xBBHHHHHIIIHHHHHII")
 """made by (version, host), needed, flags, method, time, date, crc, packed, size, lengths of name, extra and comment,
 disk, internal attributes, external attributes, offset of the local header."""
+CENTRAL_CONTENT = struct.Struct("<IIIHH")
+"""At byte 16 of a central header: crc, packed, size, lengths of name and extra."""
 CENTRAL_LENGTHS = struct.Struct("<HHH8xI")
 """At byte 28 of a central header: lengths of name, extra and comment; then the offset of the local header."""
 END_RECORD = struct.Struct("<4xHHHHIIH")
@@ -50,6 +52,12 @@ ASI_UNIX_FIELD = 0x756E
 """Mode, owner and link target as an old tool wrote them; unzip obeys it where the attributes are empty."""
 STREAMED_ATTRIBUTES_FIELD = 0x6C78
 """libarchive's experiment: attributes that only its streaming reader obeys."""
+PLAIN_EXTRA = re.compile(
+    rb"(?:UT(?:\x05\0.{5}|\x09\0.{9}|\x0d\0.{13})|ux\x0b\0.{11}|Ux(?:\0\0|\x04\0.{4})|UX(?:\x08\0.{8}|\x0c\0.{12}))*",
+    re.DOTALL,
+)
+"""An extra field of times and owners alone, as Info-ZIP, git and the macOS Finder write it: nothing that decides how
+an entry is read."""
 
 STREAMED = 0x0008
 UTF8 = 0x0800
@@ -114,7 +122,7 @@ def fields(extra: bytes) -> list[tuple[int, bytes]] | None:
     return found if at == end else None
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Refusals:
     """Makes the refusals of one archive. `label` names it where it lies inside another one ("" for the outer one)."""
 

@@ -32,6 +32,8 @@ class NameRule:
         """
         self._refuse = refuse
         self._encoding = encoding
+        self.ascii_as_is = encoding is None
+        """Whether ASCII without the UTF-8 flag stands for itself; a code page may give some of it another meaning."""
         self._odd = 0
         self._first_odd = ""
         if encoding is not None and not is_code_page(encoding):

@@ -18,6 +18,7 @@ from importer.extract.zip_format import (
     ENCRYPTION_FLAGS,
     KNOWN_FLAGS,
     MARK32,
+    PLAIN_EXTRA,
     STORED,
     STREAMED,
     STREAMED_ATTRIBUTES_FIELD,
@@ -112,6 +113,8 @@ def entry_extra(
         Rejected: `archive-ambiguous` where it is malformed, says something twice, or says something that only some
             readers obey.
     """
+    if PLAIN_EXTRA.fullmatch(raw):
+        return NO_EXTRA
     side = "directory" if central else "local header"
     pairs = fields(raw)
     if pairs is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from importer.diagnostics import Diagnostic, Fact, error, shown, warning
 from importer.formats.documents import hidden_in_text
@@ -12,6 +12,7 @@ from importer.formats.frontmatter import Frontmatter
 from importer.formats.names import DEFAULT_VERSION, is_semver
 from importer.formats.phrases import counted, listed
 from importer.formats.yamltext import Fields, Items, Scalar, Value
+from importer.records import record
 
 MAX_DESCRIPTION = 1_024
 MAX_COMPATIBILITY = 500
@@ -26,7 +27,7 @@ _NOT_TEXT = re.compile(
 _MARKUP = re.compile(r"[<>]")
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class FieldReader:
     """Collects what the fields say (`description`, `version`, `document`) and what is wrong with them (`found`)."""
 

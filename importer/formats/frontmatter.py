@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from importer.diagnostics import Diagnostic, shown
-from importer.formats.mending import Mender
+from importer.formats.plainyaml import read_plain_mapping
 from importer.formats.yamltext import FrontmatterFault, Refused, Syntax, Value, read_mapping
+from importer.records import record
 
 MAX_BYTES = 64 * 1024
 
 _FENCE = re.compile(r"---[ \t]*")
 # What YAML does not allow at all, and the three characters that YAML 1.1 takes for line breaks and YAML 1.2 does not.
-_NOT_YAML = re.compile("[^\x09\x0a\x0d\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Frontmatter:
     """The block as values, with the line on which each top-level field starts."""
 
@@ -49,9 +49,11 @@ def read_frontmatter(text: str, path: str) -> Frontmatter:
     if not block.strip():
         raise FrontmatterFault("the frontmatter is empty", 1)
     try:
-        fields, lines = read_mapping(block, 2)
+        fields, lines = read_plain_mapping(block, 2) or read_mapping(block, 2)
         return Frontmatter(fields=fields, lines=lines, body=body, diagnostics=())
     except Syntax as fault:
+        from importer.formats.mending import Mender
+
         mender = Mender(path)
         fields, lines = mender.mend(block, fault)
         return Frontmatter(fields=fields, lines=lines, body=body, diagnostics=tuple(mender.diagnostics))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from importer.diagnostics import Diagnostic, error, info, shown, warning
 from importer.formats.phrases import counted, listed
 from importer.formats.roots import DOCUMENT, Names, Root, document_folders, split
 from importer.model import Entry, Fault, Tree
+from importer.records import record
 
 MANIFEST_FILE = "manifest.json"
 SPECIALIST_FILE = "specialist.json"
@@ -40,7 +41,7 @@ class Kind(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class PluginMark:
     """A plugin manifest that was recognised by its place."""
 
@@ -50,7 +51,7 @@ class PluginMark:
     entry: Entry
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SpecialistLayout:
     """The files of a Specialist package; its skills are the roots of the layout."""
 
@@ -64,7 +65,7 @@ class SpecialistLayout:
     """Faults in the package and in none of its skills."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Layout:
     """Everything that was recognised in a tree."""
 
@@ -82,7 +83,7 @@ class Layout:
     """Faults that lie in no root and in no Specialist package."""
     notes: tuple[Diagnostic, ...]
     seen: str
-    """What was looked for and what there was, as one sentence."""
+    """What was looked for and what there was, as one sentence; "" where skills or a Specialist package are there."""
 
     def unrecognised(self) -> Diagnostic:
         """Return the error for a tree in which nothing could be used."""
@@ -103,9 +104,8 @@ def recognise(tree: Tree, *, inner: bool = False) -> Layout:
     if base is not None:
         return _specialist(names, base, folders)
     cut = split(names, folders)
-    rest = [entry for name, entry in names.files.items() if name not in cut.names]
-    nested = () if inner else tuple(entry for entry in rest if entry.path.text.lower().endswith(_NESTED))
-    outside = rest if not nested else [entry for entry in rest if not entry.path.text.lower().endswith(_NESTED)]
+    nested = () if inner else tuple(entry for entry in cut.rest if entry.path.text.lower().endswith(_NESTED))
+    outside = [entry for entry in cut.rest if not nested or not entry.path.text.lower().endswith(_NESTED)]
     plugins, notes = _plugins(names)
     if found:
         notes.append(_not_taken(found))
@@ -132,7 +132,7 @@ def recognise(tree: Tree, *, inner: bool = False) -> Layout:
         outside=tuple(outside),
         faults=tuple(fault for at, (_, fault) in enumerate(names.faults) if at not in cut.faults),
         notes=tuple(notes),
-        seen=_seen(names),
+        seen="" if cut.roots else _seen(names),
     )
 
 
@@ -175,12 +175,14 @@ def _specialist(names: Names, base: str, documents: dict[str, list[str]]) -> Lay
     skills = f"{prefix}skills/"
     folders: dict[str, list[str]] = {}
     for name in names.every():
-        if name.startswith(skills) and "/" in name[len(skills) :]:
-            folder = skills + name[len(skills) :].partition("/")[0]
-            folders.setdefault(folder, documents.get(folder, []))
+        end = name.find("/", len(skills))
+        if end >= 0 and name.startswith(skills):
+            folder = name[:end]
+            if folder not in folders:
+                folders[folder] = documents.get(folder, [])
     cut = split(names, folders)
     allowed = {prefix + name for name in (MANIFEST_FILE, SPECIALIST_FILE, *_BESIDE)}
-    outside = [entry for name, entry in names.files.items() if name not in cut.names and name not in allowed]
+    outside = [entry for entry in cut.rest if entry.path.text not in allowed]
     notes: list[Diagnostic] = []
     if outside:
         notes.append(
@@ -212,7 +214,7 @@ def _specialist(names: Names, base: str, documents: dict[str, list[str]]) -> Lay
         outside=tuple(outside),
         faults=tuple(fault for name, fault in loose if not name.startswith(prefix)),
         notes=tuple(notes),
-        seen=_seen(names),
+        seen="",
     )
 
 

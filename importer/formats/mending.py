@@ -8,17 +8,17 @@ one without is passed over. Both are reported with the line, and the text with t
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from importer.diagnostics import Diagnostic, shown, warning
 from importer.formats.yamltext import Fields, Refused, Scalar, Syntax, Value, read_mapping
+from importer.records import record
 
 MAX_FIELDS = 1_000
 _KEY_LINE = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*)[ \t]*:(?:[ \t]+(\S.*))?[ \t]*")
 _DOCUMENT_END = re.compile(r"^\.\.\.[ \t]*$", re.MULTILINE)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Chunk:
     """The lines from one `key:` to the next."""
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from dataclasses import dataclass
 
-from importer.diagnostics import HIDDEN
+from importer.diagnostics import hidden
 from importer.paths import PathRefused, RelPath
+from importer.records import record
 
 MAX_NAME = 64
 MAX_VERSION = 256
 DEFAULT_VERSION = "0.1.0"
 RESERVED_PREFIXES = ("os-", "mcp-")
+_NUMBER = "(?:0|[1-9][0-9]*)"
+_LABEL = f"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_SEMVER = re.compile(
+    rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
+)
 _ASCII_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 
 
@@ -41,7 +46,7 @@ def name_fault(name: str) -> str:
 def _character_fault(name: str) -> str:
     for character in name:
         if character != "-" and not _letter(character) and not _mark(character):
-            what = f"U+{ord(character):04X}" if HIDDEN.match(character) or character.isspace() else repr(character)
+            what = f"U+{ord(character):04X}" if hidden().match(character) or character.isspace() else repr(character)
             return f"it holds {what}; only lowercase letters, digits and single hyphens are allowed"
     if name != name.lower():
         return "it has capital letters"
@@ -58,11 +63,11 @@ def _character_fault(name: str) -> str:
 
 def _letter(character: str) -> bool:
     category = unicodedata.category(character)
-    return (category.startswith("L") or category == "Nd") and not HIDDEN.match(character)
+    return (category.startswith("L") or category == "Nd") and not hidden().match(character)
 
 
 def _mark(character: str) -> bool:
-    return unicodedata.category(character).startswith("M") and not HIDDEN.match(character)
+    return unicodedata.category(character).startswith("M") and not hidden().match(character)
 
 
 def slug(text: str) -> str:
@@ -83,7 +88,7 @@ def slug(text: str) -> str:
     return name if not name_fault(name) else ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ChosenName:
     """The name that a skill is planned under, and why it is not the one that its package states ("" where it is)."""
 
@@ -120,8 +125,4 @@ def choose_name(stated: str | None, folder: str | None, fallback: str = "") -> C
 
 def is_semver(text: str) -> bool:
     """Whether `text` is a version of SemVer 2.0.0, strictly, in at most 256 characters."""
-    if len(text) > MAX_VERSION or not text.isascii() or text != text.strip():
-        return False
-    from semver import Version
-
-    return Version.is_valid(text)
+    return len(text) <= MAX_VERSION and _SEMVER.fullmatch(text) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import unquote
 
 from importer.diagnostics import Diagnostic, error, shown, warning
@@ -12,11 +13,11 @@ from importer.formats.phrases import counted, listed
 from importer.inspection import Inspection, hidden_warning
 from importer.model import FileRecord
 
-_PROGRAM = re.compile(
-    r".+\.(?:sh|bash|zsh|fish|[kc]sh|command|pyw?|rb|p[lm]|php|lua|r|jl|[mc]?jsx?|[mc]?tsx?|jar|class|war|groovy"
+_PROGRAM_ENDING = re.compile(
+    r"(?:sh|bash|zsh|fish|[kc]sh|command|pyw?|rb|p[lm]|php|lua|r|jl|[mc]?jsx?|[mc]?tsx?|jar|class|war|groovy"
     r"|ps[dm]?1|bat|cmd|vb[se]|ws[fh]|hta|scpt|applescript|exe|com|msi|scr|dll|so|dylib|elf|out|wasm|deb|rpm|apk|pkg|dmg"
     r"|appimage|reg|lnk)",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
 _KEY_NAMES = frozenset(
     {
@@ -31,7 +32,16 @@ _KEY_NAMES = frozenset(
         ".git-credentials",
         ".htpasswd",
     }
-    | {".pgpass", "credentials.json", "service-account.json", "secrets.json", "secrets.yaml", "secrets.yml", ".envrc"}
+    | {
+        ".pgpass",
+        "credentials.json",
+        "service-account.json",
+        "secrets.json",
+        "secrets.yaml",
+        "secrets.yml",
+        ".env",
+        ".envrc",
+    }
 )
 _KEY_ENDS = (".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk")
 _EXAMPLES = (".example", ".sample", ".template", ".dist", ".tmpl")
@@ -59,39 +69,41 @@ def review_files(
     Returns:
         one diagnostic for each kind of finding, with a count and the first names; one for each file that hides text.
     """
+    paths = [record.path.text for record in records]
+    inspected = [path for path in paths if path in inspections] if inspections else []
     found = [
-        _lfs_pointers(root, records, inspections),
-        _programs(root, records, inspections),
-        _secrets(root, records),
-        _dead_links(root, records, document, document_name),
+        _lfs_pointers(root, [path for path in inspected if inspections[path].lfs_pointer]),
+        _programs(root, records, paths, {path for path in inspected if inspections[path].shebang}),
+        _secrets(root, paths),
+        _dead_links(root, paths, document, document_name),
     ]
-    hidden = [
-        hidden_warning(_path(root, record.path.text), inspections[record.path.text])
-        for record in records
-        if record.path.text in inspections
-    ]
+    hidden = [hidden_warning(_path(root, path), inspections[path]) for path in inspected]
     return tuple(finding for finding in (*found, *hidden) if finding is not None)
 
 
 def is_program(name: str) -> bool:
     """Whether a file's name says that it can be run."""
-    return _PROGRAM.fullmatch(name.rpartition("/")[2]) is not None
+    stem, _, ending = name.rpartition("/")[2].rpartition(".")
+    return bool(stem) and _is_program_ending(ending)
+
+
+@lru_cache(maxsize=512)
+def _is_program_ending(ending: str) -> bool:
+    return _PROGRAM_ENDING.fullmatch(ending) is not None
 
 
 def is_secret_file(name: str) -> bool:
     """Whether a file's name says that it holds keys or passwords."""
-    last = name.rpartition("/")[2].lower()
-    if last.endswith(_EXAMPLES):
-        return False
-    return last == ".env" or last.startswith(".env.") or last in _KEY_NAMES or last.endswith(_KEY_ENDS)
+    last = name[name.rfind("/") + 1 :].lower()
+    is_named = last in _KEY_NAMES or last.endswith(_KEY_ENDS) or last.startswith(".env.")
+    return is_named and not last.endswith(_EXAMPLES)
 
 
 def _path(root: str, name: str) -> str:
     return f"{root}/{name}" if root else name
 
 
-def _lfs_pointers(root: str, records: Sequence[FileRecord], inspections: Mapping[str, Inspection]) -> Diagnostic | None:
-    names = [r.path.text for r in records if r.path.text in inspections and inspections[r.path.text].lfs_pointer]
+def _lfs_pointers(root: str, names: Sequence[str]) -> Diagnostic | None:
     if not names:
         return None
     return error(
@@ -104,16 +116,16 @@ def _lfs_pointers(root: str, records: Sequence[FileRecord], inspections: Mapping
     )
 
 
-def _programs(root: str, records: Sequence[FileRecord], inspections: Mapping[str, Inspection]) -> Diagnostic | None:
-    by_mode = [r.path.text for r in records if r.mode_known and r.executable]
-    by_shebang = [
-        r.path.text for r in records if r.shebang or (r.path.text in inspections and inspections[r.path.text].shebang)
-    ]
-    by_name = [r.path.text for r in records if is_program(r.path.text)]
+def _programs(root: str, records: Sequence[FileRecord], paths: Sequence[str], shebangs: set[str]) -> Diagnostic | None:
+    by_mode = [r.path.text for r in records if r.executable and r.mode_known]
+    by_shebang = [r.path.text for r in records if r.shebang or r.path.text in shebangs]
+    # A skill has many files and few endings.
+    endings = {path[path.rfind(".") + 1 :] for path in paths}
+    by_name = [path for path in paths if is_program(path)] if any(map(_is_program_ending, endings)) else []
     every = {*by_mode, *by_shebang, *by_name}
     if not every:
         return None
-    names = [r.path.text for r in records if r.path.text in every]
+    names = [path for path in paths if path in every]
     found = (("mode", by_mode), ("'#!'", by_shebang), ("name", by_name))
     how = ", ".join(f"{len(paths):,} by {what}" for what, paths in found if paths)
     return warning(
@@ -126,8 +138,8 @@ def _programs(root: str, records: Sequence[FileRecord], inspections: Mapping[str
     )
 
 
-def _secrets(root: str, records: Sequence[FileRecord]) -> Diagnostic | None:
-    names = [record.path.text for record in records if is_secret_file(record.path.text)]
+def _secrets(root: str, paths: Sequence[str]) -> Diagnostic | None:
+    names = [path for path in paths if is_secret_file(path)]
     if not names:
         return None
     return warning(
@@ -143,15 +155,18 @@ def _secrets(root: str, records: Sequence[FileRecord]) -> Diagnostic | None:
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
-def _dead_links(root: str, records: Sequence[FileRecord], document: bytes, document_name: str) -> Diagnostic | None:
-    there = {record.path.text for record in records} | {""}
+def _dead_links(root: str, paths: Sequence[str], document: bytes, document_name: str) -> Diagnostic | None:
+    links = relative_links(document.decode("utf-8", "replace"))
+    if not links:
+        return None
+    there = {*paths, ""}
     for name in list(there):
         folder = name.rpartition("/")[0]
         while folder and folder not in there:
             there.add(folder)
             folder = folder.rpartition("/")[0]
     dead: dict[str, int] = {}
-    for line, target in relative_links(document.decode("utf-8", "replace")):
+    for line, target in links:
         if target not in dead and _resolve(target) not in there:
             dead[target] = line
     if not dead:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from importer.diagnostics import Diagnostic, error, info, shown, warning
 from importer.entries import HOST_FILES
 from importer.formats.phrases import counted, listed
 from importer.model import Entry, Fault, Tree
 from importer.paths import fold_key
+from importer.records import record
 
 DOCUMENT = "SKILL.md"
 # GitHub names the folder of a download `repository-ref`.
@@ -23,7 +23,7 @@ _DOWNLOAD = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Root:
     """The folder of one skill, and everything in it."""
 
@@ -48,9 +48,16 @@ class Names:
         self.faults: list[tuple[str, Fault]] = [
             (unicodedata.normalize("NFC", fault.path.rstrip("/")), fault) for fault in tree.faults
         ]
-        tops = {name.partition("/")[0] for name in self.files}
-        only = next(iter(tops)) if len(tops) == 1 else ""
-        self.wrapper = only if only and only not in self.files else ""
+        self.documents = {
+            name: entry
+            for name, entry in self.files.items()
+            if name[-8:].lower() == "skill.md" and name[-9:-8] in {"", "/"}
+        }
+        """Every SKILL.md, however it is spelled."""
+        top, inside, _ = next(iter(self.files), "").partition("/")
+        # What stands between the first and the last name in order starts as both of them do.
+        within = bool(inside) and all(name.startswith(f"{top}/") for name in (min(self.files), max(self.files)))
+        self.wrapper = top if within else ""
         """The folder that holds every file, "" where there is none."""
 
     def every(self) -> list[str]:
@@ -58,21 +65,20 @@ class Names:
         return [*self.files, *(name for name, _ in self.faults)]
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Split:
-    """A tree cut into roots: which names and which faults (by their position) belong to one."""
+    """A tree cut into roots: the files that belong to none, and which faults (by their position) belong to one."""
 
     roots: tuple[Root, ...]
-    names: frozenset[str]
+    rest: tuple[Entry, ...]
     faults: frozenset[int]
 
 
 def document_folders(names: Names) -> dict[str, list[str]]:
     """Return the folder of every SKILL.md, however it is spelled, with the paths of the documents in it."""
     folders: dict[str, list[str]] = {}
-    for name in names.files:
-        if _is_document(name):
-            folders.setdefault(name[:-9], []).append(name)
+    for name in names.documents:
+        folders.setdefault(name[:-9], []).append(name)
     # A SKILL.md that the gate refused makes a root only where there is no other above or below it: a dangling link at
     # the top of a repository must not swallow its good skills.
     refused = {name[:-9] for name, _ in names.faults if _is_document(name)} - folders.keys()
@@ -96,13 +102,15 @@ def split(names: Names, folders: dict[str, list[str]]) -> Split:
     files: dict[str, list[Entry]] = {folder: [] for folder in tops}
     faults: dict[str, list[Fault]] = {folder: [] for folder in tops}
     known: dict[str, str | None] = {}
-    owned: set[str] = set()
+    rest: list[Entry] = []
     owned_faults: set[int] = set()
     for name, entry in names.files.items():
-        root = _owner(name.rpartition("/")[0], tops, known)
-        if root is not None:
+        folder = name.rpartition("/")[0]
+        root = known[folder] if folder in known else _owner(folder, tops, known)
+        if root is None:
+            rest.append(entry)
+        else:
             files[root].append(entry)
-            owned.add(name)
     for at, (name, fault) in enumerate(names.faults):
         root = _owner(name if name in tops else name.rpartition("/")[0], tops, known)
         if root is not None:
@@ -112,7 +120,7 @@ def split(names: Names, folders: dict[str, list[str]]) -> Split:
         _root(names, folder, folders[folder], files[folder], tuple(faults[folder]))
         for folder in sorted(tops, key=lambda text: text.encode("utf-8"))
     )
-    return Split(roots, frozenset(owned), frozenset(owned_faults))
+    return Split(roots, tuple(rest), frozenset(owned_faults))
 
 
 def _root(names: Names, path: str, documents: list[str], files: list[Entry], faults: tuple[Fault, ...]) -> Root:
@@ -121,9 +129,16 @@ def _root(names: Names, path: str, documents: list[str], files: list[Entry], fau
     document = next((name for name in documents if name == prefix + DOCUMENT), documents[0] if documents else None)
     if document is not None:
         findings += _spelling(documents, document)
-    kept = [entry for entry in files if not _is_host_file(entry.path.text[len(prefix) :])]
-    if len(kept) < len(files):
-        dropped = [entry.path.text for entry in files if _is_host_file(entry.path.text[len(prefix) :])]
+    start = len(prefix)
+    # Only what lies directly in the root can be one, which is soon told.
+    dropped = [
+        name
+        for entry in files
+        if (name := entry.path.text).find("/", start) < 0 and fold_key(name[start:]) in HOST_FILES
+    ]
+    kept = files
+    if dropped:
+        kept = [entry for entry in files if entry.path.text not in dropped]
         findings.append(
             info(
                 "host-file-ignored",
@@ -132,7 +147,7 @@ def _root(names: Names, path: str, documents: list[str], files: list[Entry], fau
                 count=len(dropped),
             )
         )
-    below = [entry.path.text for entry in kept if _is_document(entry.path.text) and entry.path.text not in documents]
+    below = [name for entry in kept if (name := entry.path.text) in names.documents and name not in documents]
     if below:
         findings.append(
             info(
@@ -191,10 +206,6 @@ def _folder_name(path: str, wrapper: str) -> tuple[str | None, str]:
 
 def _is_document(name: str) -> bool:
     return name[-8:].lower() == "skill.md" and name[-9:-8] in {"", "/"}
-
-
-def _is_host_file(below: str) -> bool:
-    return fold_key(below) in HOST_FILES
 
 
 def _upwards(folder: str) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from importer.diagnostics import Diagnostic, error, info, shown
 from importer.formats.phrases import counted, listed
 from importer.model import LeftOut, SkillCandidate
 from importer.paths import fold_key
+from importer.records import record
 
 
 class Offered(Protocol):
@@ -27,7 +27,7 @@ class Offered(Protocol):
 _Skill = TypeVar("_Skill", bound=Offered)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Settled:
     """The candidates that go on, and what became of the others."""
 
@@ -109,7 +109,7 @@ def settle_names(candidates: Sequence[SkillCandidate]) -> Settled:
     found: list[Diagnostic] = []
     for group in groups.values():
         first = min(group, key=lambda candidate: candidate.root.encode("utf-8"))
-        if all(_same(first, other) for other in group):
+        if all(other is first or _same(first, other) for other in group):
             kept.add(id(first))
             others = [candidate for candidate in group if candidate is not first]
             if others:

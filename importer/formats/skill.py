@@ -8,7 +8,6 @@ never written back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from importer.diagnostics import Diagnostic, Fact, Severity, capped, error, shown
@@ -18,6 +17,7 @@ from importer.formats.frontmatter import Frontmatter, read_frontmatter
 from importer.formats.names import RESERVED_PREFIXES, ChosenName, choose_name
 from importer.formats.yamltext import FrontmatterFault
 from importer.model import FileRecord, SkillCandidate
+from importer.records import record
 
 READ_BYTES = 1024 * 1024
 """As much of a SKILL.md as is worth reading: the largest real one has 294 KB, and its frontmatter at most 64 KiB."""
@@ -25,7 +25,7 @@ READ_BYTES = 1024 * 1024
 MAX_BODY_LINES = 500
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SkillReading:
     """What a SKILL.md says. With an error among the diagnostics the skill cannot be installed."""
 

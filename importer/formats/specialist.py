@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from importer.diagnostics import HIDDEN, Diagnostic, Fact, Severity, capped, error, shown, warning
+from importer.diagnostics import Diagnostic, Fact, Severity, capped, error, hidden, shown, warning
 from importer.formats.documents import decode, hidden_in_text
 from importer.formats.names import is_semver
 from importer.formats.phrases import counted, listed
 from importer.jsontext import JsonFault, Node, parse, position
 from importer.paths import PathRefused, RelPath
+from importer.records import record
 
 READ_BYTES = 1024 * 1024
 """The most that either file may have; a prompt at its limit and a thousand names fit many times."""
@@ -37,7 +38,7 @@ _RESERVED = ("os-", "mcp-")
 _KINDS = {bool: "true or false", int: "a number", float: "a number", str: "text", type(None): "null"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SpecialistDocument:
     """Both files as values; there only where neither has an error."""
 
@@ -54,7 +55,7 @@ class SpecialistDocument:
     connector_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SpecialistReading:
     """What the two files say, and everything that is wrong with them."""
 
@@ -116,13 +117,13 @@ def unlisted_skills(document: SpecialistDocument, bundled: Sequence[str], path: 
     )
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Content:
     texts: dict[str, str] = field(default_factory=dict)
     lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _File:
     """One of the two files while it is checked."""
 
@@ -318,8 +319,8 @@ def _name_fault(name: str) -> str:
     before = ""
     for character in name:
         category = unicodedata.category(character)
-        letter = category.startswith("L") and not HIDDEN.match(character)
-        mark = category.startswith("M") and before[:1] in {"L", "M"} and not HIDDEN.match(character)
+        letter = category.startswith("L") and not hidden().match(character)
+        mark = category.startswith("M") and before[:1] in {"L", "M"} and not hidden().match(character)
         if not letter and not mark and character not in "0123456789 _-":
             what = shown(character) if not character.isspace() else f"U+{ord(character):04X}"
             return f"'{what}' is not allowed; expected letters of any script, digits 0-9, spaces, '_' and '-'"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
+from importer.records import record
 
 if TYPE_CHECKING:
     import yaml
@@ -38,7 +39,7 @@ class Syntax(FrontmatterFault):
     """The text is no YAML."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Scalar:
     """One value as it was written, quotes and folding undone. `plain` says that it stood without quotes."""
 
@@ -49,7 +50,7 @@ class Scalar:
     """What follows a plain value on its line after ` #`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Items:
     """A list."""
 
@@ -57,7 +58,7 @@ class Items:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Fields:
     """A mapping from text to values."""
 
@@ -91,7 +92,7 @@ def _place(text: str, at: int, first_line: int) -> tuple[int, int]:
     return text.count("\n", 0, at) + first_line, at - text.rfind("\n", 0, at)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Open:
     """A list or a mapping that is not closed yet."""
 

@@ -11,7 +11,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer import codec
@@ -19,6 +18,7 @@ from importer.diagnostics import Diagnostic
 from importer.library.errors import LibraryError
 from importer.library.stagings import reopen
 from importer.model import Choices, Origin, Package
+from importer.records import record
 from importer.tokens import PREFIX, RANDOM_BYTES
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ REMEMBERED_SECONDS = 30 * 86400.0
 """How long it is known of a token that it was there: until then it is "expired" or "used", later "unknown"."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Held:
     """What a preview hands out."""
 
@@ -42,7 +42,7 @@ class Held:
     """UTC, RFC 3339."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Waiting:
     """What is kept of a preview besides its staged files."""
 
@@ -55,7 +55,7 @@ class Waiting:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class HeldCandidate:
     """A candidate that was claimed; the token is spent by the transaction that installs it, not before."""
 
@@ -164,7 +164,7 @@ def claim(layout: Layout, record: Record | None, token: str, now: Callable[[], f
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class HeldRemoval:
     """A removal that was claimed; its token is spent by the transaction that does it."""
 

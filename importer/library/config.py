@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from budgets import Override, UnknownLimit
 from importer.diagnostics import Diagnostic, Rejected, error, shown
 from importer.fs import explained
 from importer.model import Host
+from importer.records import record
 
 MAX_BYTES = 1 << 20
 NAME = "config.toml"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Config:
     """The configuration of one library; all of it is optional."""
 

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from importer import fs
@@ -20,6 +19,7 @@ from importer.digests import tree_digest
 from importer.entries import HOST_FILES, is_noise
 from importer.library.errors import LibraryError
 from importer.paths import RelPath, sort_key
+from importer.records import record
 from importer.workers import run_each
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ Stamp = tuple[int, int, int, int, int]
 """Inode, size, modification and change time in ns, mode: any write to a file gives it another change time."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiskFile:
+class DiskFile(NamedTuple):
     """One regular file, or something else with a digest that no file has."""
 
     path: RelPath
@@ -46,7 +45,7 @@ class DiskFile:
     size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class DiskTree:
     """An item as it is on disk."""
 
@@ -61,7 +60,7 @@ class DiskTree:
         return tuple(file.path.text for file in self.files if file.executable)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Difference:
     """How an item on disk differs from its record; all empty where it does not."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from importer import fs
@@ -22,6 +22,7 @@ from importer.library.record import Record
 from importer.library.sqlite import Damaged
 from importer.library.view import take_view
 from importer.library.writerlock import writer_lock
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +36,7 @@ _OTHERS = ("config.toml", "cache")
 MAX_MANIFEST = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Examined:
     """What the doctor found and did. All is well when `attention` is False."""
 
@@ -47,7 +48,7 @@ class Examined:
         return any(finding.severity is not Severity.INFO for finding in self.findings)
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Doctor:
     layout: Layout
     findings: list[Diagnostic] = field(default_factory=list)

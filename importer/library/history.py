@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from importer.model import Origin
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Past:
     """One transaction that happened."""
 

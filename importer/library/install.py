@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from importer.model import (
     SpecialistCandidate,
 )
 from importer.paths import RelPath
+from importer.records import record
 from importer.staging import TREE, Part
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ COMING = frozenset({Disposition.INSTALL, Disposition.REPLACE})
 """The folder in staging that connectors are written to: no candidate is staged under that name."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Outcome:
     """What became of one item."""
 
@@ -57,7 +57,7 @@ class Outcome:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Applied:
     """What a transaction did."""
 
@@ -74,7 +74,7 @@ class Applied:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _Coming:
     """One item whose files go into the library."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
 from importer.library.disk import Difference, DiskTree, compare, read_items
 from importer.library.errors import LibraryError
 from importer.library.layout import FOLDERS, item_name
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from importer.library.view import View
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Listed:
     """One thing in the library."""
 
@@ -36,7 +36,7 @@ class Listed:
     """Where it points, where somebody made it a link."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Shown:
     """One thing in the library, hashed now."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from importer.library.errors import LibraryError
 from importer.paths import PathRefused, RelPath
+from importer.records import record
 
 CONTROL = ".importer"
 FOLDERS = {"skill": "skills", "specialist": "specialists", "connector": "connectors", "plugin": "plugins"}
 """The folder of each kind. A connector is one file in it, everything else a folder."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Layout:
     """The paths of one library. A path inside it is written relative to `root`, so that a library can be moved.
 

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from importer.library.errors import LibraryError, stale
 from importer.library.inventory import find_items
 from importer.library.rows import Change, Move, State, Transaction
 from importer.library.settings import is_enabled
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.library.layout import Layout
@@ -31,7 +32,7 @@ ALL = "all"
 """As `with_skills`: every skill that the specialist owns and nothing protects."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class RemovedItem:
     """One thing that goes."""
 
@@ -48,7 +49,7 @@ class RemovedItem:
     """Files of the person's own that stay where they are."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class RemovalPlan:
     """Everything that a removal is going to do. It can be done when `refusals` is empty."""
 
@@ -256,7 +257,7 @@ def _digest(
 # --- doing it --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Removal:
     """A transaction with what it needs besides: what must still be there, and empty folders for what stays."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
@@ -14,6 +13,7 @@ from importer.library.disk import DiskTree, compare, read_item
 from importer.library.errors import LibraryError
 from importer.library.removal import without
 from importer.library.rows import Change, Move, State, Transaction
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.library.layout import Layout
@@ -32,7 +32,7 @@ _UNDOES = {
 """What taking each action back is, as the history says it."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Rollback:
     """The transaction that takes another one back, with what must still be there when it happens."""
 

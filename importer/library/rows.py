@@ -7,14 +7,15 @@ renames that lead from one side to the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from importer.diagnostics import Fact
 from importer.model import FileRecord, Origin
+from importer.records import record
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Item:
     """One installed thing."""
 
@@ -54,7 +55,7 @@ class Item:
         return value if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class State:
     """What the record holds of one item."""
 
@@ -65,7 +66,7 @@ class State:
     """The person's own settings, as JSON. A state that is put back never overwrites settings that are there."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Change:
     """One item, before and after a transaction."""
 
@@ -91,7 +92,7 @@ class Change:
         return self.taken_name or self.name
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Move:
     """One rename. Paths are relative to the library's root, or absolute on another file system."""
 
@@ -99,7 +100,7 @@ class Move:
     target: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Transaction:
     """One transaction, as the journal and the history keep it."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import shown
 from importer.library.errors import LibraryError
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.library.record import Record
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class SpecialistSettings:
     """A specialist's own settings; `values` is a free mapping of the host application's, of JSON values."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from importer import fs
 from importer.diagnostics import shown
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.library.layout import Layout
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DAY = 86400.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Pruned:
     """What a prune removed for good."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
 
 from importer.fs import explained
@@ -17,6 +17,7 @@ from importer.library.layout import FOLDERS
 from importer.library.record import read_transaction
 from importer.library.sqlite import Damaged
 from importer.paths import fold_key
+from importer.records import record
 
 if TYPE_CHECKING:
     from importer.library.layout import Layout
@@ -27,7 +28,7 @@ T = TypeVar("T")
 ATTEMPTS = 50
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class View:
     """The record of one moment, and how to find the files of that moment."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import semver
-
 
 def relation(incoming: str, installed: str) -> str:
     """Return what `incoming` is to `installed`: newer, older, same, or unknown where one is no SemVer version.
@@ -12,6 +10,8 @@ def relation(incoming: str, installed: str) -> str:
     """
     if incoming == installed:
         return "same"
+    import semver
+
     try:
         order = semver.Version.parse(incoming).compare(semver.Version.parse(installed))
     except ValueError:

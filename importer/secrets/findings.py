@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from importer.diagnostics import shown
+from importer.records import record
 
 
 class Level(StrEnum):
@@ -22,7 +22,7 @@ class Level(StrEnum):
 _ORDER = {Level.CERTAIN: 0, Level.LIKELY: 1, Level.PLACEHOLDER: 2}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Finding:
     """One place where a credential stands, or may stand."""
 

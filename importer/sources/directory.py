@@ -9,8 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown
 from importer.model import EntryKind, Listed
@@ -30,8 +29,7 @@ _BATCH = 32
 """So many files of one folder are one piece of work: it is opened once for them, and threads share a large one."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """What a file was when it was listed."""
 
     name: str

@@ -87,11 +87,8 @@ class FileBytes:
             message = f"cannot read {shown(self.path)}: it is a {what}, expected a regular file"
             raise Rejected([error("source-unreadable", message, self.path, kind=what)])
         self._status = status
-
-    @property
-    def size(self) -> int:
-        """The file's size in bytes when it was opened."""
-        return self._status.st_size
+        self.size = status.st_size
+        """Bytes of the file when it was opened."""
 
     @property
     def executable(self) -> bool:

@@ -6,21 +6,22 @@ import codecs
 import os
 import re
 import stat
-from dataclasses import dataclass
 from enum import StrEnum
 
 from importer.diagnostics import Rejected, error, shown
+from importer.records import record
 from importer.signatures import ZIP_TAIL, looks_like_gzip, looks_like_tar, looks_like_zip, other_kind
 from importer.sources.file import FileBytes, cannot_read
 
 _HEAD = 4096
 _BOM = "\ufeff"
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
-_HTML = re.compile(r"\s*<(?:!doctype html|html|head|body)", re.IGNORECASE)
+# Patterns are kept as text: `re` compiles one when it is first asked for, and a command asks for few of them.
+_CONTROL = rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]"
+_HTML = r"(?i)\s*<(?:!doctype html|html|head|body)"
 # A list of links opens a Markdown text as well, so "[" alone says nothing.
-_JSON = re.compile(r"\s*(?:\{|//|/\*|\[\s*[{\"])")
+_JSON = r"\s*(?:\{|//|/\*|\[\s*[{\"])"
 # The tables of servers in the configuration of a client that writes TOML.
-_TOML = re.compile(r"^[ \t]*\[[ \t]*mcp_servers\b", re.MULTILINE)
+_TOML = r"(?m)^[ \t]*\[[ \t]*mcp_servers\b"
 
 
 class LocalKind(StrEnum):
@@ -35,7 +36,7 @@ class LocalKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Recognised:
     """A kind, and what was found in words, for the message about what is not recognised."""
 
@@ -91,11 +92,11 @@ def _text_kind(text: str) -> Recognised:
     line = shown(text.lstrip().partition("\n")[0].rstrip(), 60)
     if text.startswith("#!"):
         return Recognised(LocalKind.UNKNOWN, f"a script that starts with '{line}'")
-    if _HTML.match(text):
+    if re.match(_HTML, text):
         return Recognised(LocalKind.UNKNOWN, "an HTML page, perhaps instead of the file that was to be fetched")
-    if _JSON.match(text):
+    if re.match(_JSON, text):
         return Recognised(LocalKind.JSON, f"a JSON text that starts with '{line}'")
-    if _TOML.search(text) and not text.startswith("---"):
+    if re.search(_TOML, text) and not text.startswith("---"):
         return Recognised(LocalKind.JSON, "a TOML configuration of MCP servers")
     if not text.strip():
         return Recognised(LocalKind.UNKNOWN, "a text of nothing but blanks")
@@ -104,7 +105,7 @@ def _text_kind(text: str) -> Recognised:
 
 def _as_text(head: bytes) -> str | None:
     """Return the start of a file as text; None where it is not UTF-8, or its first bytes are no characters."""
-    if 0 in head or _CONTROL.search(head[:16]):
+    if 0 in head or re.search(_CONTROL, head[:16]):
         return None
     try:
         return codecs.getincrementaldecoder("utf-8")("strict").decode(head)

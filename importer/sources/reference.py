@@ -17,43 +17,45 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from importer.diagnostics import HIDDEN, Diagnostic, error, shown
+from importer.diagnostics import Diagnostic, error, hidden, shown
+from importer.records import record
 from importer.tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
 GITHUB = "github.com"
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_SCP = re.compile(r"(?P<user>[^/@:\s]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>.*)", re.DOTALL)
-_OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-_REPO = re.compile(r"[A-Za-z0-9._-]{1,100}")
-_LOCAL_START = re.compile(r"\.{1,2}(?:[/\\]|$)|[/\\~]|[A-Za-z]:[/\\]")
-_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_BAD_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//")
-_ARCHIVE_NAME = re.compile(r"\.(zip|skill|tar|tgz|tar\.gz|md|json)$", re.IGNORECASE)
+# Patterns are kept as text: `re` compiles one when it is first asked for, and a command asks for few of them.
+_SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*://"
+_SCP = r"(?s)(?P<user>[^/@:\s]+)@(?P<host>[A-Za-z0-9.-]+):(?P<path>.*)"
+_OWNER = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
+_REPO = r"[A-Za-z0-9._-]{1,100}"
+_LOCAL_START = r"\.{1,2}(?:[/\\]|$)|[/\\~]|[A-Za-z]:[/\\]"
+_PERCENT = r"%(?![0-9A-Fa-f]{2})"
+_BAD_IN_REF = r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//"
+_ARCHIVE_NAME = r"(?i)\.(zip|skill|tar|tgz|tar\.gz|md|json)$"
 FORMS = "a path, an https URL of a repository, OWNER/REPO[@REF][/PATH], or the token of a preview"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class LocalRef:
     """Something on this machine. `path` is as typed; `~` is not expanded yet."""
 
     path: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class TokenRef:
     """The token of an earlier preview."""
 
     token: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class UrlRef:
     """An http(s) URL of a host that is not known as a GitHub host."""
 
@@ -61,7 +63,7 @@ class UrlRef:
     host: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class GitHubRef:
     """A repository, with a folder or file in it.
 
@@ -82,7 +84,7 @@ class GitHubRef:
     """"heads" or "tags" where the reference says which of them the ref is."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Refused:
     """What was typed is no reference; `diagnostic` says why and what is one."""
 
@@ -96,7 +98,7 @@ class _NotOne(ValueError):
     """Why a text is no reference to a repository; the message is safe to print."""
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class _Place:
     """What stands after OWNER/REPO."""
 
@@ -120,7 +122,7 @@ def parse_source(
         return _refuse("source-unrecognised", f"the source is empty; expected {FORMS}")
     if "\0" in text:
         return _refuse("source-unrecognised", f"a NUL character in {shown(text)!r}: that is neither a path nor a URL")
-    if _LOCAL_START.match(text) or (not _SCHEME.match(text) and exists(text)):
+    if re.match(_LOCAL_START, text) or (not re.match(_SCHEME, text) and exists(text)):
         return LocalRef(path=text)
     if is_token(text):
         return TokenRef(token=text)
@@ -132,7 +134,7 @@ def parse_source(
 
 def is_ref_name(text: str) -> bool:
     """Whether git could have a branch or tag of this name (the rules of `git check-ref-format`), or it is a SHA."""
-    if not text or len(text) > 400 or _BAD_IN_REF.search(text) or text == "@" or HIDDEN.search(text):
+    if not text or len(text) > 400 or re.search(_BAD_IN_REF, text) or text == "@" or hidden().search(text):
         return False
     if text[0] in "/-" or text[-1] in "/.":
         return False
@@ -151,11 +153,11 @@ def _refuse(code: str, message: str) -> Refused:
 
 
 def _remote(text: str, hosts: frozenset[str]) -> SourceRef:
-    scp = _SCP.fullmatch(text)
-    if scp and not _SCHEME.match(text):
+    scp = re.fullmatch(_SCP, text)
+    if scp and not re.match(_SCHEME, text):
         _check_user(scp["user"])
         return _from_path(text, scp["host"].lower(), scp["path"].lstrip("/"), hosts, "", "")
-    if _SCHEME.match(text):
+    if re.match(_SCHEME, text):
         return _from_url(text, hosts)
     first = text.partition("/")[0].lower()
     if first in hosts or first == "www.github.com":
@@ -278,14 +280,14 @@ def _first_of_ref(segment: str) -> str:
 
     Some tools write `tree/feature%2Fx/PATH`, which leaves no doubt where the ref ends at the earliest.
     """
-    if _PERCENT.search(segment):
+    if re.search(_PERCENT, segment):
         raise _NotOne(f"{shown(segment)!r} holds a stray '%'")
     return _checked_ref(_text(segment))
 
 
 def _decoded(segment: str, what: str) -> str:
     """Decode one segment of a URL, refusing what decodes to a separator or to a dot segment."""
-    if _PERCENT.search(segment):
+    if re.search(_PERCENT, segment):
         raise _NotOne(f"the {what} holds a stray '%': {shown(segment)!r}")
     plain = _text(segment)
     if "/" in plain or "\\" in plain:
@@ -325,7 +327,7 @@ def _shorthand(text: str) -> GitHubRef | Refused:
     found = re.match(r"[^/:@]*", after)
     repo = found.group() if found else ""
     tail = after[len(repo) :].rstrip("/")
-    if not tail and _ARCHIVE_NAME.search(repo):
+    if not tail and re.search(_ARCHIVE_NAME, repo):
         return _refuse(
             "source-not-found",
             f"there is no file {shown(text)!r} here; for a repository of that name write "
@@ -372,9 +374,9 @@ def _checked_ref(ref: str) -> str:
 
 def _repository(owner: str, repo: str) -> tuple[str, str]:
     repo = repo.removesuffix(".git")
-    if not _OWNER.fullmatch(owner):
+    if not re.fullmatch(_OWNER, owner):
         raise _NotOne(f"{shown(owner)!r} cannot be an owner: letters, digits and hyphens are allowed; expected {FORMS}")
-    if not _REPO.fullmatch(repo) or repo in {".", ".."}:
+    if not re.fullmatch(_REPO, repo) or repo in {".", ".."}:
         raise _NotOne(
             f"{shown(repo)!r} cannot be a repository: letters, digits, '.', '_' and '-' are allowed; expected {FORMS}"
         )

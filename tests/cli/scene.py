@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from importer.diagnostics import HIDDEN
+from importer.diagnostics import hidden
 from tests.builders.archives import write_tar, write_zip
 from tests.builders.trees import Content, make_tree
 from tests.cli.conftest import Done, run_importer
@@ -18,7 +18,7 @@ Report = dict[str, Any]
 
 def raw_characters(text: str) -> list[str]:
     """Return what reached the output and could hide, reorder or move something there."""
-    return [repr(c) for c in HIDDEN.findall(text.replace("\n", ""))]
+    return [repr(c) for c in hidden().findall(text.replace("\n", ""))]
 
 
 def files_below(folder: Path) -> dict[str, bytes]:

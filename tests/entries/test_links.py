@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,7 +101,7 @@ def test_a_link_to_what_is_no_file_is_refused(target: str) -> None:
 
 def test_a_target_that_nobody_could_read_is_refused() -> None:
     items = listing(*FILES, ("demo/l", "x"))
-    items[-1] = replace(items[-1], link_target=None)
+    items[-1] = items[-1]._replace(link_target=None)
     tree = admit(items, bundle=meter("bundle"), archive=meter("archive"))
     assert tree.faults[0].diagnostic.facts["fault"] == "unknown"
 

@@ -115,7 +115,7 @@ def test_a_declined_file_is_charged_and_checked_all_the_same() -> None:
 def test_a_copy_of_a_link_s_target_is_delivered_from_the_same_entry() -> None:
     container, listed = opened([SMALL[0], link(b"copy", b"small-0.txt"), LARGE[0]])
     target = next(entry for entry in listed if entry.name == "small-0.txt")
-    copy = as_entry(replace(target, name="copy"))
+    copy = as_entry(target._replace(name="copy"))
     collector = Collector()
     container.deliver([as_entry(target), copy], collector, nothing)
     assert collector.files() == {"small-0.txt": SMALL[0].content, "copy": SMALL[0].content}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from importer.diagnostics import error
 from importer.formats.layout import Kind, Layout, recognise
-from importer.formats.roots import Root
+from importer.formats.roots import Names, Root
 from importer.model import Fault
 from tests.builders.packages import below, skill, specialist, tree
 
@@ -279,3 +281,17 @@ def test_largest_bundle_is_cut_in_one_pass() -> None:
     layout = recognise(tree([*names, *(f"repo/g{n // 800}/s{n // 8}/SKILL.md" for n in range(0, 28_000, 8))]))
     assert len(layout.roots) == 3_500
     assert sum(len(root.files) for root in layout.roots) == 31_500
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["a", "a/b", "a/c/d", "a-b/c", "a.md", "b/a", "\xe9/a", "a/\U0001f41f"]),
+        max_size=5,
+        unique=True,
+    )
+)
+def test_the_wrapper_is_the_one_folder_that_holds_every_file(names: list[str]) -> None:
+    tops = {name.partition("/")[0] for name in names}
+    expected = tops.pop() if len(tops) == 1 and all("/" in name for name in names) else ""
+    assert Names(tree(names)).wrapper == expected

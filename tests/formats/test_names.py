@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from semver import Version
 
 from importer.formats.names import choose_name, is_semver, name_fault, slug
 from importer.paths import RelPath
@@ -106,3 +107,13 @@ def test_versions(version: str) -> None:
 )
 def test_versions_that_are_none(version: str) -> None:
     assert not is_semver(version)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.text("01a-.+Z", max_size=14)
+    | st.from_regex(r"\A[0-9]{1,2}\.[0-9]\.[0-9]{1,2}[-+.a0-9]{0,10}")
+    | st.text(max_size=8)
+)
+def test_a_version_is_what_the_semver_package_takes_for_one(text: str) -> None:
+    assert is_semver(text) == (text.isascii() and text == text.strip() and Version.is_valid(text))

@@ -11,7 +11,7 @@ import random
 from dataclasses import asdict
 from pathlib import Path
 
-from importer.diagnostics import HIDDEN, Diagnostic, Severity
+from importer.diagnostics import Diagnostic, Severity, hidden
 from importer.formats.connectors.reading import read_connectors
 from importer.formats.connectors.template import read_template
 from importer.formats.names import name_fault
@@ -86,8 +86,8 @@ def mutant(bases: tuple[bytes, ...], rng: random.Random) -> bytes:
 def _words(found: tuple[Diagnostic, ...]) -> str:
     """Return what came of it; every finding must be fit to print."""
     for finding in found:
-        assert not HIDDEN.search(finding.message), finding.code
-        assert not HIDDEN.search(finding.path), finding.code
+        assert not hidden().search(finding.message), finding.code
+        assert not hidden().search(finding.path), finding.code
         json.dumps(dict(finding.facts))
     return "refused" if any(f.severity is Severity.ERROR for f in found) else "accepted"
 

@@ -6,7 +6,6 @@ import hashlib
 import os
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -331,7 +330,7 @@ def test_no_more_is_taken_out_than_the_record_says(deflated: bool, staged: Stage
     staged.place(item, "s", item.path)
     staged.take(item, data, deflate(data) if deflated else None)
     (record,) = staged.records("s")
-    assert staged.unpack([Part("s", [replace(record, size=10)])]) == ("s/f",)
+    assert staged.unpack([Part("s", [record._replace(size=10)])]) == ("s/f",)
     assert (staged.root / TREE / "s/f").stat().st_size <= 11
 
 

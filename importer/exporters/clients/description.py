@@ -6,8 +6,10 @@ import ntpath
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from importer.records import record
 
 
 class Syntax(StrEnum):
@@ -53,7 +55,7 @@ class Reach(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Surroundings:
     """What a default place depends on: passed in, never looked up here."""
 
@@ -71,7 +73,7 @@ class Surroundings:
         return self.environment.get(name) or fallback
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Place:
     """A client's own configuration file. A new one holds, or will hold, credentials: create it with mode 0600."""
 
@@ -84,7 +86,7 @@ def _nowhere(_: Surroundings) -> Place | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Client:
     """One client. `None` in `http` or `sse` says that it has no such transport; "" that it writes no `type` for it."""
 

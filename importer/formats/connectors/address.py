@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from importer.diagnostics import HIDDEN
+from importer.diagnostics import hidden
 
 MAX_URL = 2_048
 _BLANK = re.compile(r"[\s\x00-\x20]")
@@ -30,7 +30,7 @@ def take_apart(url: str) -> Address:
         return Address(f"{len(url):,} characters, at most {MAX_URL:,} are allowed")
     if not url.strip():
         return Address("it is empty; expected an http or https URL")
-    if _BLANK.search(url) or HIDDEN.search(url):
+    if _BLANK.search(url) or hidden().search(url):
         return Address("it holds a space or a hidden character; write the URL without, or percent-encoded")
     try:
         parts = urlsplit(url)

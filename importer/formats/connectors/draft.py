@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from importer.diagnostics import Diagnostic, Fact, Severity, error, info, shown, warning
+from importer.records import record
 from importer.secrets import redacted
 
 if TYPE_CHECKING:
     from importer.formats.connectors.text import Lines
 
 
-@dataclass(slots=True)
+@record(frozen=False, kw_only=False)
 class Draft:
     """The fields of a template as far as they could be read.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from budgets import BudgetExceeded
@@ -34,6 +34,7 @@ from importer.formats.connectors.toml import read_toml
 from importer.formats.phrases import counted, listed
 from importer.jsontext import Document, JsonFault, Node
 from importer.model import ConnectorCandidate, LeftOut
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -45,7 +46,7 @@ MAX_SERVERS = 256
 _QUIET_ROOT_KEYS = frozenset({"$schema"})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class ConnectorReading:
     """What one document offers.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from importer.diagnostics import HIDDEN
+from importer.diagnostics import hidden
 from importer.formats.connectors.address import is_loopback, take_apart
 from importer.formats.connectors.draft import named
 from importer.formats.connectors.naming import MAX_NAME, is_name
@@ -81,7 +81,7 @@ def _length(text: str, where: str, most: int, report: Report) -> None:
 
 def _process(draft: Draft, report: Report) -> None:
     _length(draft.command, "command", MAX_COMMAND, report)
-    if HIDDEN.search(draft.command):
+    if hidden().search(draft.command):
         report.error(INVALID, "command", "it holds a hidden or a control character; write the program's name alone")
     if len(draft.args) > MAX_ARGS:
         used = len(draft.args)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from importer.diagnostics import HIDDEN, Diagnostic, Rejected, error, shown
+from importer.diagnostics import Diagnostic, Rejected, error, hidden, shown
 from importer.digests import tree_digest
 from importer.formats.connectors import guard, rules
 from importer.formats.connectors.draft import Draft, Report, named
@@ -20,6 +19,7 @@ from importer.formats.connectors.text import Decoded, Lines, decode
 from importer.jsontext import Document, JsonFault, Node, Plain, parse
 from importer.model import ConnectorTemplate
 from importer.paths import RelPath
+from importer.records import record
 from importer.secrets import redacted
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def kind_of_value(node: Node) -> str:
     return "text" if isinstance(node.scalar, str) else "a number"
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Read:
     """A connector that was read: without an error in `report` it can be installed once `asks` are answered."""
 
@@ -239,7 +239,7 @@ def template_bytes(template: ConnectorTemplate) -> bytes:
     if template.oauth is not None:
         document["oauth"] = _ordered(template.oauth)
     text = json.dumps(document, ensure_ascii=False, indent=2)
-    return (HIDDEN.sub(_escaped, text) + "\n").encode("utf-8")
+    return (hidden().sub(_escaped, text) + "\n").encode("utf-8")
 
 
 def _ordered(oauth: Mapping[str, str | tuple[str, ...]]) -> dict[str, Plain]:
@@ -292,7 +292,7 @@ def connector_digest(name: str, data: bytes) -> str:
     return tree_digest([_File(RelPath.parse(f"{name}.json"), hashlib.sha256(data).hexdigest())])
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class _File:
     path: RelPath
     sha256: str

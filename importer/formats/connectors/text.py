@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from importer.diagnostics import Diagnostic, error, info
+from importer.records import record
 
 _BREAK = re.compile(r"\r\n|\r|\n")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -29,7 +29,7 @@ class Lines:
         return bisect_right(self._starts, offset)
 
 
-@dataclass(frozen=True, slots=True)
+@record(kw_only=False)
 class Decoded:
     """A document as text without its byte order mark."""
 

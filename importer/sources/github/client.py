@@ -9,13 +9,13 @@ from __future__ import annotations
 import importlib.util
 import logging
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown
+from importer.records import record
 from importer.sources.github.cache import AnswerCache, Kept
 from importer.sources.github.faults import (
     Asked,
@@ -62,7 +62,7 @@ _FAULTS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Fetched(Generic[T]):
     """An answer that was read: `value` is None for a status that the caller expected and that is no success."""
 

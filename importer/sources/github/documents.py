@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from importer.records import record
 from importer.sources.github.faults import BadDocument
 from importer.sources.reference import is_ref_name
 
@@ -35,7 +36,7 @@ MODES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Repository:
     """What the API says of a repository."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import ssl
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from importer.diagnostics import Diagnostic, Fact, Rejected, Severity, error, shown
+from importer.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ class BadDocument(ValueError):
     """An answer that is not the JSON it should be; the message is safe to print."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Asked:
     """Who was asked for what, for messages."""
 

@@ -12,11 +12,12 @@ import ipaddress
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from importer.diagnostics import Rejected, error, shown
+from importer.records import record
 from importer.sources.reference import GITHUB
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Origin:
     """Scheme, host and port: what two URLs must share before a credential may follow."""
 
@@ -57,7 +58,7 @@ class Origin:
         return self.host if self.port == usual else f"{self.host}:{self.port}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Api:
     """Where the API of a host is."""
 
@@ -72,7 +73,7 @@ class Api:
     """The host name that the `gh` command knows it by."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Identity:
     """Who asks. The token is shown nowhere."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown, warning
+from importer.records import record
 from importer.sources.github import documents
 from importer.sources.github.client import SHA
 from importer.sources.reference import GitHubRef, is_ref_name
@@ -21,7 +21,7 @@ REF_PAGES = 5
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Pinned:
     """A place in a repository that cannot move any more."""
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Protocol
 
+from importer.records import record
 from importer.sources.reference import GITHUB
 
 
@@ -42,7 +43,7 @@ class MemoryCache:
             del self._held[next(iter(self._held))]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Clock:
     """The time, and how to wait; seconds throughout."""
 
@@ -55,7 +56,7 @@ def _no_gh(hostname: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class GitHubSettings:
     """The surroundings of one run."""
 

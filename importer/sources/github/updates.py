@@ -8,12 +8,13 @@ stays where it is.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from semver import Version
 
 from importer.diagnostics import Diagnostic, Rejected, error, shown
+from importer.records import record
 from importer.sources.github import documents
 from importer.sources.github.client import Client
 from importer.sources.github.identity import api_of, identity_for
@@ -31,7 +32,7 @@ _SERIES = re.compile(r"(?P<series>.*?)(?P<version>\d+(?:\.\d+){0,2}(?:-[0-9A-Za-
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Recorded:
     """One installed item that came from GitHub."""
 
@@ -42,7 +43,7 @@ class Recorded:
     """Its folder in the repository."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@record
 class Upstream:
     """How one item stands against its repository."""
 

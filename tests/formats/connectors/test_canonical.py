@@ -9,7 +9,7 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from importer.diagnostics import HIDDEN
+from importer.diagnostics import hidden
 from importer.formats.connectors import connector_digest, read_template, template_bytes
 from importer.model import ConnectorTemplate
 from tests.formats.connectors.build import read, remote, signed_in, stdio
@@ -82,7 +82,7 @@ def test_round_trip(template: ConnectorTemplate) -> None:
 @given(stdio_templates())
 def test_hidden_characters_are_escaped(template: ConnectorTemplate) -> None:
     text = template_bytes(template).decode("utf-8")
-    assert HIDDEN.search(text.replace("\n", "")) is None
+    assert hidden().search(text.replace("\n", "")) is None
     assert text.endswith("}\n")
 
 
