@@ -12,6 +12,7 @@ import codecs
 import re
 import unicodedata
 from dataclasses import field
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -40,21 +41,16 @@ _CLASSES = {
     "private": "\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
     "noncharacter": "\ufdd0-\ufdef\ufffe\uffff\U000ffffe\U000fffff\U0010fffe\U0010ffff",
 }
-_HIDDEN = re.compile(f"[{''.join(_CLASSES.values())}]")
-_KIND = re.compile("|".join(f"(?P<{kind}>[{characters}])" for kind, characters in _CLASSES.items()))
-# The same in UTF-8, by first byte; all that starts with EE, F3 or F4 is hidden as well, but for a few unassigned.
-_SEQUENCES = tuple(
-    (pattern[0], re.compile(pattern))
-    for pattern in (
-        b"\xc2[\x80-\x9f\xad]",
-        b"\xcd\x8f",
-        b"\xd8\x9c",
-        b"\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])",
-        b"\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf]|\xa0\x80)",
-        b"\xe3\x85\xa4",
-        b"\xef(?:[\x80-\xa3]|\xb7[\x90-\xaf]|\xb8[\x80-\x8f]|\xbb\xbf|\xbe\xa0|\xbf[\xb9-\xbf])",
-        b"\xf0(?:\x93\x90|\x9b\xb2|\x9d\x85)",
-    )
+# The same in UTF-8; all that starts with EE, F3 or F4 is hidden as well, but for a few unassigned.
+_SEQUENCES = (
+    b"\xc2[\x80-\x9f\xad]",
+    b"\xcd\x8f",
+    b"\xd8\x9c",
+    b"\xe1(?:\x85[\x9f\xa0]|\x9e[\xb4\xb5]|\xa0[\x8b-\x8f])",
+    b"\xe2(?:\x80[\x8b-\x8f\xa8-\xae]|\x81[\xa0-\xaf]|\xa0\x80)",
+    b"\xe3\x85\xa4",
+    b"\xef(?:[\x80-\xa3]|\xb7[\x90-\xaf]|\xb8[\x80-\x8f]|\xbb\xbf|\xbe\xa0|\xbf[\xb9-\xbf])",
+    b"\xf0(?:\x93\x90|\x9b\xb2|\x9d\x85)",
 )
 _KINDS = {
     "control": "control characters",
@@ -108,6 +104,25 @@ class Inspection:
 PLAIN_TEXT = Inspection(shebang=False, text=True, lfs_pointer=False)
 PLAIN_BYTES = Inspection(shebang=False, text=False, lfs_pointer=False)
 """What is seen in nearly every file: one value for all of them, since there may be tens of thousands."""
+
+
+# Compiled when the first file holds more than plain ASCII.
+
+
+@cache
+def _hidden() -> re.Pattern[str]:
+    return re.compile(f"[{''.join(_CLASSES.values())}]")
+
+
+@cache
+def _kinds() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{kind}>[{characters}])" for kind, characters in _CLASSES.items()))
+
+
+@cache
+def _sequences() -> tuple[tuple[int, re.Pattern[bytes]], ...]:
+    """Return patterns with the byte that each of them starts with."""
+    return tuple((pattern[0], re.compile(pattern)) for pattern in _SEQUENCES)
 
 
 def hidden_warning(path: str, inspection: Inspection) -> Diagnostic | None:
@@ -231,7 +246,7 @@ class FileInspector:
         self._waiting = text[len(text) - wait :]
         if not wait and not decoder.getstate()[0]:
             self._decoder = None
-        if _may_hide(chunk) or _HIDDEN.search(text, 0, waited + 1):
+        if _may_hide(chunk) or _hidden().search(text, 0, waited + 1):
             self._judge(text, len(text) - wait)
         else:
             self._advance(text[: len(text) - wait])
@@ -240,7 +255,7 @@ class FileInspector:
     def _judge(self, text: str, end: int) -> None:
         """Count what hides in `text[:end]`, and move on to `end`."""
         done = 0
-        for match in _HIDDEN.finditer(text, 0, end):
+        for match in _hidden().finditer(text, 0, end):
             at = match.start()
             before = (self._before + text[:at])[-_CONTEXT:] if at < _CONTEXT else text[at - _CONTEXT : at]
             if _is_ordinary(before, match.group(), text[at + 1 : at + 1 + _CONTEXT]):
@@ -287,11 +302,11 @@ def _may_hide(chunk: bytes) -> bool:
         return True
     if 0xEE in chunk or 0xF3 in chunk or 0xF4 in chunk:
         return True
-    return any(lead in chunk and pattern.search(chunk) is not None for lead, pattern in _SEQUENCES)
+    return any(lead in chunk and pattern.search(chunk) is not None for lead, pattern in _sequences())
 
 
 def _kind(character: str) -> str:
-    match = _KIND.match(character)
+    match = _kinds().match(character)
     return (match.lastgroup if match else None) or "zero_width"
 
 

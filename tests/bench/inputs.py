@@ -81,8 +81,8 @@ def specialist(path: Path, *, files: int, total: int) -> Path:
     return write_zip(path, members())
 
 
-def bundle(path: Path, *, skills: int, files: int, size: int = 2_000, note: str = "") -> Path:
-    """A bundle of `skills` skills with `files` files each."""
+def bundle(path: Path, *, skills: int, files: int, size: int = 10_000, note: str = "") -> Path:
+    """A bundle of `skills` skills with `files` files each; where published skills have many, 10 KB each is usual."""
     rng = random.Random(11)
 
     def members() -> Iterator[tuple[str, bytes]]:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.diagnostics import Severity
-from importer.inspection import _HIDDEN, MAX_PLACES, FileInspector, Inspection, _may_hide, hidden_warning
+from importer.inspection import MAX_PLACES, FileInspector, Inspection, _hidden, _may_hide, hidden_warning
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"
 
@@ -197,7 +197,7 @@ def test_a_buffer_that_is_used_again_is_not_kept() -> None:
 def test_every_hidden_character_is_seen_in_its_bytes() -> None:
     for code in itertools.chain(range(1, 0xD800), range(0xE000, 0x110000, 1)):
         character = chr(code)
-        if _HIDDEN.match(character):
+        if _hidden().match(character):
             assert _may_hide(character.encode()), f"U+{code:04X}"
 
 
