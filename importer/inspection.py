@@ -146,7 +146,7 @@ def hidden_warning(path: str, inspection: Inspection) -> Diagnostic | None:
 
 def inspect(content: bytes) -> Inspection:
     """Return what is seen in a file that is at hand as a whole."""
-    if content.isascii() and not content.startswith((b"#!", _LFS)) and 0 not in content and not _has_control(content):
+    if content.isascii() and not content.startswith((b"#!", _LFS)) and not _has_control(content):
         # What nearly every file is; the inspector would find the same, step by step.
         return PLAIN_TEXT
     inspector = FileInspector()

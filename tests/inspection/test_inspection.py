@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from importer.diagnostics import Severity
 from importer.inspection import MAX_PLACES, FileInspector, Inspection, _hidden, _may_hide, hidden_warning
+from importer.inspection import inspect as inspect_whole
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"
 
@@ -18,7 +19,9 @@ def inspect(data: bytes, *cuts: int) -> Inspection:
     inspector = FileInspector()
     for start, end in itertools.pairwise([0, *sorted(cuts), len(data)]):
         inspector.feed(data[start:end])
-    return inspector.result()
+    result = inspector.result()
+    assert inspect_whole(data) == result
+    return result
 
 
 @pytest.mark.parametrize(
