@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 STEPPED = 16 * 1024
 """Bytes of content below which `decompress` takes one step too."""
-WHOLE = 20 * 1024
-"""Bytes of a stream that may be inflated at one go: to 21 MiB at most."""
+WHOLE = 32 * 1024
+"""Bytes of a stream that may be inflated at one go: to 33 MiB at most, for as long as it takes to see that it lied."""
 
 
 class Inflater(Protocol):

@@ -358,6 +358,14 @@ def test_a_bad_certificate_file_is_named(server: GitHubServer, monkeypatch: pyte
     assert "SSL_CERT_FILE" in found.message
 
 
+def test_a_server_without_tls_is_no_matter_of_certificates(server: GitHubServer) -> None:
+    address = server.url.replace("http://", "https://")
+    found = refused(server, settings=settings_for(server, environ={"GITHUB_API_URL": address}))
+    assert found.code == "github-unreachable"
+    assert "does not speak TLS" in found.message
+    assert "certificate" not in found.message
+
+
 def test_a_proxy_that_is_not_there_is_a_fault(server: GitHubServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("NO_PROXY", "")

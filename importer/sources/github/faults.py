@@ -100,11 +100,17 @@ def from_exception(fault: Exception, asked: Asked, host: str) -> Transient | Rej
         message = f"{host} went silent while it was asked for {asked.what}; try again later"
         return Transient(error("github-timeout", message, host=host))
     if isinstance(fault, (httpx.ConnectError, httpx.ProxyError)):
-        distrust = _tls_cause(fault)
-        if distrust:
+        tls = _tls_cause(fault)
+        if isinstance(tls, ssl.SSLCertVerificationError):
             message = (
-                f"{host}: its certificate was not accepted ({shown(distrust)}); behind a proxy that opens TLS, set "
+                f"{host}: its certificate was not accepted ({shown(str(tls))}); behind a proxy that opens TLS, set "
                 "SSL_CERT_FILE to the file with its certificates"
+            )
+            return Rejected([error("github-unreachable", message, host=host)])
+        if tls is not None:
+            message = (
+                f"{host}: what answers there does not speak TLS as expected ({shown(tls.reason or str(tls))}); check "
+                "the address, its port, and HTTPS_PROXY"
             )
             return Rejected([error("github-unreachable", message, host=host)])
         return Transient(
@@ -263,13 +269,11 @@ def _span(seconds: float) -> str:
     return f"{whole} s" if whole < 120 else f"{round(whole / 60)} min"
 
 
-def _tls_cause(fault: BaseException) -> str:
+def _tls_cause(fault: BaseException) -> ssl.SSLError | None:
     seen: BaseException | None = fault
-    while seen is not None:
-        if isinstance(seen, ssl.SSLError):
-            return seen.reason or str(seen) if not isinstance(seen, ssl.SSLCertVerificationError) else str(seen)
+    while seen is not None and not isinstance(seen, ssl.SSLError):
         seen = seen.__cause__ or seen.__context__
-    return ""
+    return seen
 
 
 def _short(fault: Exception) -> str:
