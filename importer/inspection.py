@@ -20,7 +20,7 @@ from importer.diagnostics import Diagnostic, warning
 from importer.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 MAX_PLACES = 5
 _LFS = b"version https://git-lfs.github.com/spec/v1"
@@ -155,10 +155,17 @@ def inspect(content: bytes) -> Inspection:
 
 
 class FileInspector:
-    """Takes the bytes of one file in order, in chunks of any size; memory does not grow with the file."""
+    """Takes the bytes of one file in order, in chunks of any size; memory does not grow with the file.
+
+    Args:
+        again: gives the whole file once more, after its last byte was fed. With it, the lines of plain text are not
+            counted as they pass, which takes as long as everything else; of the few files that hide something, they
+            are counted in a second reading.
+    """
 
     __slots__ = (
         "_after_cr",
+        "_again",
         "_before",
         "_column",
         "_counts",
@@ -168,11 +175,14 @@ class FileInspector:
         "_line",
         "_places",
         "_text",
+        "_uncounted",
         "_unread",
         "_waiting",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, again: Callable[[], Iterable[bytes]] | None = None) -> None:
+        self._again = again
+        self._uncounted = False
         self._head = b""
         self._text = True
         # Not None while something other than ASCII was met and may not be over.
@@ -211,6 +221,11 @@ class FileInspector:
         if self._text and self._decoder is not None:
             self._read(b"", final=True)
         hidden = self._hidden if self._text else 0
+        if hidden and self._uncounted and self._again is not None:
+            counting = FileInspector()
+            for chunk in self._again():
+                counting.feed(chunk)
+            return counting.result()
         if not hidden and self._head[:2] != b"#!" and self._head != _LFS:
             return PLAIN_TEXT if self._text else PLAIN_BYTES
         return Inspection(
@@ -223,11 +238,16 @@ class FileInspector:
         )
 
     def _settle(self) -> None:
-        if self._unread:
-            text = self._unread.decode("ascii")
-            self._unread = b""
-            self._advance(text)
-            self._before = text[-_CONTEXT:]
+        if not self._unread:
+            return
+        if self._again is None:
+            self._advance(self._unread.decode("ascii"))
+        else:
+            self._uncounted = True
+            # Wherever that is, it is not the start of the file any more.
+            self._line = 2
+        self._before = self._unread[-_CONTEXT:].decode("ascii")
+        self._unread = b""
 
     def _read(self, chunk: bytes, *, final: bool) -> None:
         self._settle()

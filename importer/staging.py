@@ -344,7 +344,7 @@ class _Sink:
         self._executable = executable
         self._deflated = deflated
         self._hash = hashlib.sha256()
-        self._inspector = FileInspector()
+        self._inspector = FileInspector(self._again)
         self._size = 0
 
     def write(self, data: bytes | memoryview, /) -> None:
@@ -359,12 +359,20 @@ class _Sink:
         """Take the next bytes of the Deflate stream that the file comes in, where `begin` was told of one."""
         self._pack.append(data)
 
+    def _blob(self) -> Blob:
+        return Blob(self._pack.number, self._start, self._pack.end - self._start, self._deflated)
+
+    def _again(self) -> Iterator[bytes]:
+        self._pack.flush()
+        return self._staged._reader.content(self._blob(), self._size)
+
     def done(self) -> None:
         """Record the file."""
-        pack = self._pack
-        blob = Blob(pack.number, self._start, pack.end - self._start, self._deflated)
         inspection = self._inspector.result()
-        self._staged._packs.give_back(pack)
+        # It knows this sink: with the circle open, what both hold goes at once.
+        del self._inspector
+        blob = self._blob()
+        self._staged._packs.give_back(self._pack)
         self._staged._record(
             self._folder, self._path, self._size, self._hash.hexdigest(), self._executable, blob, inspection
         )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from importer.diagnostics import Severity
-from importer.inspection import MAX_PLACES, FileInspector, Inspection, _hidden, _may_hide, hidden_warning
+from importer.inspection import MAX_PLACES, PLAIN_TEXT, FileInspector, Inspection, _hidden, _may_hide, hidden_warning
 from importer.inspection import inspect as inspect_whole
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 3\n"
@@ -232,7 +232,37 @@ PIECES = st.lists(
 @given(PIECES, st.lists(st.integers(min_value=0, max_value=90), max_size=8))
 def test_chunks_make_no_difference(pieces: list[str], cuts: list[int]) -> None:
     data = "".join(pieces).encode()
-    assert inspect(data, *(cut for cut in cuts if cut <= len(data))) == inspect(data)
+    cuts = [cut for cut in cuts if cut <= len(data)]
+    assert inspect(data, *cuts) == inspect(data)
+    again = FileInspector(lambda: iter((data[:7], data[7:])))
+    for start, end in itertools.pairwise([0, *sorted(cuts), len(data)]):
+        again.feed(data[start:end])
+    assert again.result() == inspect(data)
+
+
+def test_lines_before_hidden_text_are_counted_in_a_second_reading() -> None:
+    plain = b"one\ntwo\r\nthree\r" * 3
+    late = "\ufefffour\u200b\n".encode()
+    read: list[int] = []
+
+    def again() -> list[bytes]:
+        read.append(1)
+        return [plain, plain, late]
+
+    inspector = FileInspector(again)
+    for chunk in (plain, plain, late):
+        inspector.feed(chunk)
+    seen = inspector.result()
+    assert [(place.line, place.column, place.character) for place in seen.places] == [
+        (19, 1, "U+FEFF"),
+        (19, 6, "U+200B"),
+    ]
+    assert read == [1]
+    plain_only = FileInspector(again)
+    plain_only.feed(plain)
+    plain_only.feed(plain)
+    assert plain_only.result() is PLAIN_TEXT
+    assert read == [1]
 
 
 @settings(max_examples=200, deadline=None)

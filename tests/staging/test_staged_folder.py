@@ -260,6 +260,24 @@ def test_a_file_that_is_taken_whole_is_seen_as_one_that_comes_in_pieces(staged: 
     assert len(staged.inspections("whole")) == 6
 
 
+@pytest.mark.parametrize("deflated", [False, True])
+def test_a_place_far_inside_a_large_file_is_told_by_its_line(deflated: bool, staged: StagedFolder) -> None:
+    data = b"a plain line\n" * 40_000 + "hid\u200bden\n".encode() + b"a plain line\n" * 40_000
+    item = entry("f")
+    staged.place(item, "s", item.path)
+    sink = staged.begin(item, deflated=deflated)
+    assert sink is not None
+    stream = deflate(data)
+    for at in range(0, len(data), 100_000):
+        sink.write(data[at : at + 100_000])
+    if deflated:
+        sink.packed(stream)
+    sink.done()
+    (place,) = staged.inspections("s")["f"].places
+    assert (place.line, place.column) == (40_001, 4)
+    assert (unpacked(staged) / "f").read_bytes() == data
+
+
 @pytest.mark.parametrize("count", [3, 90])
 @pytest.mark.parametrize("deflated", [False, True])
 @pytest.mark.parametrize("wanted", [False, True])
