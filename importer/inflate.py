@@ -58,25 +58,29 @@ class Backend:
         self.crc32 = crc32
         self.errors = errors
 
-    def whole(self, packed: bytes | memoryview, size: int) -> tuple[bytes, bool]:
+    def whole(self, packed: bytes | memoryview, size: int) -> tuple[bytes, bool, int]:
         """Inflate a stream at one go, with the interpreter free for others from start to end.
 
         Otherwise the output grows step by step, every step waits for the interpreter, and two threads spend a third of
         their time on waiting for each other. The price is that a stream that lies about its size is inflated to its
-        end: to 1,032 times the size of `packed` at most, as Deflate has it.
+        end, or to where it is broken: to 1,032 times the size of `packed` at most, as Deflate has it.
 
         Args:
             packed: at most `WHOLE` bytes, so that what a lie costs is bounded.
             size: how long the content is said to be.
 
         Returns:
-            The content, and whether the stream ended with the last byte of `packed`.
+            The content, or of a longer one no more than shows that it is; whether the stream ended with the last byte
+            of `packed`; and how many bytes were inflated.
         """
         inflater = self.inflater()
         content = inflater.decompress(packed, 1)
+        inflated = len(content)
         if not inflater.eof:
-            content += inflater.flush(size or 1)
-        return content, inflater.eof and not inflater.unused_data
+            rest = inflater.flush(size or 1)
+            inflated += len(rest)
+            content += rest if len(rest) <= size else rest[:size]
+        return content, inflater.eof and not inflater.unused_data, inflated
 
 
 def zlib_backend() -> Backend:

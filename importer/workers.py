@@ -69,4 +69,8 @@ def together(work: Callable[[], None], helpers: int, helper: Callable[[], None],
         for thread in threads:
             thread.join()
     if failed:
-        raise failed[0]
+        try:
+            raise failed[0]
+        finally:
+            # What was raised knows this frame: it must not be known here.
+            failed.clear()

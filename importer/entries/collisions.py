@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # Sorts before every character that a path can hold, so that a folder is directly followed by what lies in it.
 _SEPARATOR = "\x01"
+_FEW_FOLDERS = 1_000
 MAX_COLLISIONS = 1_000
 """Past so many the container is refused: a report of them helps nobody, and their number is the sender's to choose."""
 
@@ -62,7 +63,8 @@ def find_collisions(texts: Sequence[str], is_folder: Sequence[bool]) -> list[Fau
 def _all_apart(texts: Sequence[str], folded: Sequence[str], is_folder: Sequence[bool]) -> bool:
     """Whether there is nothing to find, as in nearly every package: then it need not be sorted to be compared.
 
-    So it is where no two files share a folded form, none has that of a folder, and each folder has one spelling.
+    So it is where no two files share a folded form, none has that of a folder, and each folder has one spelling. Not
+    said of a listing with more folders than entries: their paths could take many times the memory of its own.
     """
     files = {key for key, folder in zip(folded, is_folder, strict=True) if not folder}
     folders = {text for text, folder in zip(texts, is_folder, strict=True) if folder}
@@ -71,6 +73,8 @@ def _all_apart(texts: Sequence[str], folded: Sequence[str], is_folder: Sequence[
     waiting = {text.rpartition("/")[0] for text in texts} | folders
     folders = set()
     while waiting:
+        if len(folders) + len(waiting) > max(len(texts), _FEW_FOLDERS):
+            return False
         folders |= waiting
         waiting = {folder.rpartition("/")[0] for folder in waiting} - folders
     spelled = {fold_key(folder) for folder in folders}

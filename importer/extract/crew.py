@@ -55,7 +55,13 @@ class Crew:
             # What runs the tasks knows this crew: with the circle open, what both hold goes at once.
             del self._run
         if self._failures:
-            raise self._failures[min(self._failures)]
+            first = self._failures[min(self._failures)]
+            # A failure knows the frames that it passed, what they hold, and so this crew: only one way may lead on.
+            self._failures.clear()
+            try:
+                raise first
+            finally:
+                del first
 
     def _stop(self) -> None:
         self._failed = _NOW

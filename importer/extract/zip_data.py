@@ -59,7 +59,7 @@ class EntryData:
             fits = len(packed) == size
         else:
             try:
-                content, ended = self._inflate(packed, size)
+                content, ended = self._inflate(packed, size, path)
             except self._backend.errors:
                 self.stream(handle, path, charge, None)
                 raise self._broken(handle) from None
@@ -73,10 +73,13 @@ class EntryData:
             self._hold_ratio(-(-size // (entry.packed or 1)), path)
         return content
 
-    def _inflate(self, packed: memoryview, size: int) -> tuple[bytes, bool]:
+    def _inflate(self, packed: memoryview, size: int, path: str) -> tuple[bytes, bool]:
         """Inflate a small stream; return its content (or more than `size` of it) and whether it ends with `packed`."""
         if size >= STEPPED and len(packed) <= WHOLE:
-            return self._backend.whole(packed, size)
+            # What a lie is inflated to is paid for too: many of them would cost more than the stream's budget.
+            content, ended, inflated = self._backend.whole(packed, size)
+            self._bundle.charge("stream_bytes", max(0, inflated - size), path)
+            return content, ended
         inflater = self._backend.inflater()
         content = inflater.decompress(packed, size + 1)
         return content, inflater.eof and not inflater.unused_data

@@ -83,7 +83,7 @@ class Layout:
     """Faults that lie in no root and in no Specialist package."""
     notes: tuple[Diagnostic, ...]
     seen: str
-    """What was looked for and what there was, as one sentence; "" where skills or a Specialist package are there."""
+    """What was looked for and what there was, as one sentence; "" where skills are there."""
 
     def unrecognised(self) -> Diagnostic:
         """Return the error for a tree in which nothing could be used."""
@@ -214,7 +214,7 @@ def _specialist(names: Names, base: str, documents: dict[str, list[str]]) -> Lay
         outside=tuple(outside),
         faults=tuple(fault for name, fault in loose if not name.startswith(prefix)),
         notes=tuple(notes),
-        seen="",
+        seen="" if cut.roots else _seen(names),
     )
 
 

@@ -23,7 +23,8 @@ def read_plain_mapping(text: str, first_line: int) -> tuple[dict[str, Value], di
         text: YAML with `\\n` as the only line end, and no character that YAML forbids.
         first_line: the number of its first line in the file.
     """
-    if "\t" in text or "\ufeff" in text:
+    # YAML takes a lone carriage return for a line end.
+    if "\t" in text or "\r" in text or "\ufeff" in text:
         return None
     fields: dict[str, Value] = {}
     lines: dict[str, int] = {}

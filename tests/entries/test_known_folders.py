@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,3 +120,25 @@ def test_a_plain_segment_can_stand_in_any_folder_that_a_path_can(folder: str, se
 )
 def test_what_needs_a_second_look_is_not_plain(segment: str) -> None:
     assert not plain_segment(segment)
+
+
+def test_a_listing_of_more_folders_than_files_takes_no_more_memory_than_its_names() -> None:
+    inner = "/".join(["x" * 30] * 30)
+    items = _listed([(f"{number:04}/{inner}/f", EntryKind.FILE) for number in range(2_000)])
+    names = sum(len(item.name) for item in items)
+    tracemalloc.start()
+    try:
+        assert not admit(items, bundle=meter("bundle"), archive=meter("archive")).faults
+        assert tracemalloc.get_traced_memory()[1] < 6 * names
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("few", [0, 5_000])
+def test_collisions_are_found_among_many_folders(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr(collisions, "_FEW_FOLDERS", few)
+    items = _listed([(f"{number}/a/b/c/f", EntryKind.FILE) for number in range(1_000)])
+    odd = _listed([("7/a/B/c/g", EntryKind.FILE)])
+    assert not admit(items, bundle=meter("bundle"), archive=meter("archive")).faults
+    tree = admit([*items, *odd], bundle=meter("bundle"), archive=meter("archive"))
+    assert {fault.diagnostic.code for fault in tree.faults} == {"path-collision"}

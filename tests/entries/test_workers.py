@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import pytest
 
@@ -44,3 +46,31 @@ def test_the_first_failure_stops_the_rest_and_is_raised(thread: str) -> None:
         run_each(work, range(100_000))
     assert threading.active_count() == before
     assert len(done) < 99_998
+
+
+class _Held:
+    """Something that can be seen to go."""
+
+
+def test_what_failed_is_let_go_with_its_failure() -> None:
+    here = threading.current_thread()
+    both = threading.Barrier(2)
+
+    def fail() -> weakref.ref[_Held]:
+        held = _Held()
+
+        def work(_item: int) -> None:
+            both.wait(10)
+            if threading.current_thread() is not here:
+                raise OSError(str(held))
+
+        with pytest.raises(OSError, match="_Held"):
+            run_each(work, range(2))
+        return weakref.ref(held)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert fail()() is None
+    finally:
+        gc.enable()

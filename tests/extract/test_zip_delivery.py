@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
+import zlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +16,12 @@ from importer.diagnostics import Rejected
 from importer.extract.crew import Crew
 from importer.extract.zip_container import ZipContainer
 from importer.model import EntryKind
-from tests.builders.zips import STORED, Item, archive, folder, link
+from tests.builders.zips import STORED, Item, archive, deflate, folder, link
 from tests.extract.zip_reading import Collector, MemoryFile, as_entry, budgets, read
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from types import TracebackType
 
     from importer.model import Entry, Listed
     from tests.extract.zip_reading import Sink
@@ -189,6 +193,68 @@ def test_a_closed_container_holds_nothing() -> None:
     container, _ = opened(ITEMS)
     container.close()
     container.verify_rest(nothing)
+
+
+@pytest.fixture
+def no_search() -> Iterator[None]:
+    """Let nothing look for cycles: what is let go must go by itself."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+LIE = Item(name=b"lie", content=bytes(20_000), packed=deflate(bytes(20_000_000)))
+
+
+@pytest.mark.usefixtures("no_search")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    "item", [LIE, replace(LARGE[0], name=b"bad", packed=LARGE[1].data()), replace(SMALL[0], name=b"bad", packed=b"\7")]
+)
+def test_a_refused_archive_is_let_go_at_once(item: Item, threads: int) -> None:
+    made = budgets(bundle__ratio=2_000)
+    data = MemoryFile(archive([*ITEMS, item]))
+    there = weakref.ref(data)
+    container = ZipContainer(data, bundle=made.meter("bundle"), archive=made.meter("archive"), threads=threads)
+    container.list(nothing)
+    with pytest.raises(Rejected) as caught:
+        container.verify_rest(nothing)
+    assert caught.value.diagnostics
+    del caught, container, data
+    assert there() is None
+
+
+def test_what_a_lie_was_inflated_to_is_not_kept_for_its_report() -> None:
+    container, _ = opened([LIE], 1)
+    with pytest.raises(Rejected) as caught:
+        container.verify_rest(nothing)
+    held: list[int] = []
+    frame: TracebackType | None = caught.value.__traceback__
+    while frame is not None:
+        held += [len(value) for value in frame.tb_frame.f_locals.values() if isinstance(value, bytes)]
+        frame = frame.tb_next
+    assert max(held) < 1_000_000
+
+
+def _broken_off(size: int) -> bytes:
+    """Return a stream of zeros that goes on with a block of no type that there is."""
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(bytes(size)) + packer.flush(zlib.Z_SYNC_FLUSH) + b"\x07"
+
+
+BROKEN = replace(LIE, name=b"broken", packed=_broken_off(20_000_000))
+
+
+@pytest.mark.parametrize(("item", "enough"), [(LIE, 20_100_000), (BROKEN, 21_000_000)])
+def test_what_a_lie_was_inflated_to_is_paid_for(item: Item, enough: int) -> None:
+    bundle = budgets(bundle__stream_bytes=enough, bundle__ratio=2_000).meter("bundle")
+    for spent in (False, True):
+        made = budgets()
+        container = ZipContainer(MemoryFile(archive([item])), bundle=bundle, archive=made.meter("archive"), threads=1)
+        container.list(nothing)
+        with pytest.raises(BudgetExceeded if spent else Rejected):
+            container.verify_rest(nothing)
 
 
 # --- the crew --------------------------------------------------------------------------------------------------------

@@ -175,6 +175,13 @@ def test_lone_specialist_document_is_a_specialist_without_manifest() -> None:
     assert layout.specialist.manifest is None
 
 
+def test_a_specialist_without_skills_says_what_was_looked_for() -> None:
+    layout = recognise(tree(["manifest.json", "specialist.json"]), inner=True)
+    assert layout.kind is Kind.SPECIALIST
+    assert not layout.roots
+    assert layout.seen.startswith("nothing to import: looked for SKILL.md")
+
+
 def test_lone_manifest_is_none() -> None:
     assert recognise(tree(["manifest.json"])).kind is Kind.DOCUMENTS
 

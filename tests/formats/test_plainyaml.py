@@ -50,6 +50,8 @@ LEFT = [
     "metadata:\nmetadata:\n  a: b\n",
     "metadata:\n  a: b\nname: a\n  c: d\n",
     "name: a\tb\n",
+    "name: a\r",
+    "name: a\rb: c\n",
     "\ufeffname: a\n",
     "name:a\n",
     "a b: c\n",

@@ -32,6 +32,33 @@ def test_shown_text_is_one_line_that_nothing_hides_in(text: str) -> None:
     safe.encode("utf-8")
 
 
+def test_no_character_at_all_is_shown_that_moves_or_hides() -> None:
+    every = "".join(map(chr, range(0x110000)))
+    safe = shown(every, len(every))
+    bad = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    assert not any(unicodedata.category(character) in bad for character in set(safe))
+    for at in range(0, 0x110000, 0x1000):
+        # Each on its own too: the short way looks at the whole text.
+        one_by_one = [shown(chr(number)) for number in range(at, at + 0x1000)]
+        assert "".join(one_by_one) == shown(every[at : at + 0x1000], 0x1000)
+
+
+def test_every_character_that_must_be_escaped_is_refused_in_a_message() -> None:
+    for number in [
+        *range(0x20),
+        *range(0x7F, 0xA0),
+        *range(0x200B, 0x2010),
+        *range(0x2028, 0x202F),
+        *range(0x2060, 0x2070),
+        0xFEFF,
+        *range(0xD800, 0xE000),
+    ]:
+        with pytest.raises(ValueError, match="shown"):
+            error("x", "a" + chr(number))
+        with pytest.raises(ValueError, match="shown"):
+            Diagnostic(severity=Severity.INFO, code="x", message="a", path=chr(number))
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.text(min_size=1, max_size=40))
 def test_a_message_with_raw_text_is_never_made(text: str) -> None:
