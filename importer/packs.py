@@ -7,8 +7,10 @@ takes a file out inflates and hashes it again.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
 
 BUFFER = 256 * 1024
 """Bytes that are gathered before they are written."""
+GATHERING = 8
+"""Packs that gather. Only files that come side by side need more; each writes at once, so memory stays flat."""
 INDEX = "index"
+LONGEST = 1 << 16
+"""Characters of a line of the index: more than any path has."""
 PIECE = 64 * 1024
 _LINE = re.compile(r"(?:([0-9]{1,9}) ([0-9]{1,18}) ([0-9]{1,18}) ([01]) (.+)|([0-9]{1,18}))\n")
 _OUT = 128 * 1024
@@ -36,8 +42,11 @@ class Blob(NamedTuple):
     deflated: bool
 
 
-class PackDamaged(Exception):
-    """A blob is cut short, or is no Deflate stream; or the index is not as it was written."""
+class PackDamaged(OSError):
+    """A blob is cut short, or is no Deflate stream; or a pack or the index is not as it was written, or gone."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.EIO, "it is no longer as it was written; preview again", path)
 
 
 class Pack:
@@ -47,17 +56,18 @@ class Pack:
         self.number = number
         self.end = 0
         self._path = path
+        self._most = BUFFER if number < GATHERING else 0
         self._descriptor = fs.create(path, mode=0o600)
         self._buffer = bytearray()
 
     def append(self, data: bytes | memoryview) -> None:
         """Write `data` at the end. Raises DiskError."""
         self.end += len(data)
-        if len(self._buffer) + len(data) <= BUFFER:
+        if len(self._buffer) + len(data) <= self._most:
             self._buffer += data
             return
         self.flush()
-        if len(data) < BUFFER:
+        if len(data) < self._most:
             self._buffer += data
         else:
             fs.write(self._descriptor, data, self._path)
@@ -101,8 +111,11 @@ class Packs:
         self._free.append(pack)
 
     def flush(self) -> None:
-        """Write everything that was gathered in packs that nobody has. Raises DiskError."""
-        for pack in list(self._free):
+        """Write everything that was gathered, while nobody writes. Raises DiskError.
+
+        A pack whose file was broken off was never given back, and holds other files all the same.
+        """
+        for pack in self._every:
             pack.flush()
 
     def sizes(self) -> list[int]:
@@ -128,8 +141,8 @@ class PackReader:
         """Yield the content of a blob; of a longer one than `size` bytes no more than shows that it is longer.
 
         Raises:
-            PackDamaged: the blob is not whole.
-            OSError: the pack is gone or cannot be read.
+            PackDamaged: the blob is not whole, or its pack is gone.
+            OSError: the pack cannot be read.
         """
         if not blob.deflated:
             yield from self._stored(blob._replace(length=min(blob.length, size + 1)))
@@ -139,26 +152,29 @@ class PackReader:
         for piece in self._stored(blob):
             data: bytes | memoryview = piece
             while data and not inflater.eof:
-                content = self._inflate(inflater, data, min(_OUT, room))
+                content = self._inflate(blob, inflater, data, min(_OUT, room))
                 room -= len(content)
                 yield content
                 if room <= 0:
                     return
                 data = inflater.unconsumed_tail
         while not inflater.eof:
-            content = self._inflate(inflater, b"", min(_OUT, room))
+            content = self._inflate(blob, inflater, b"", min(_OUT, room))
             if not content:
-                raise PackDamaged
+                raise self._damaged(blob)
             room -= len(content)
             yield content
             if room <= 0:
                 return
 
-    def _inflate(self, inflater: Inflater, data: bytes | memoryview, most: int) -> bytes:
+    def _inflate(self, blob: Blob, inflater: Inflater, data: bytes | memoryview, most: int) -> bytes:
         try:
             return inflater.decompress(data, most)
         except self._backend.errors as problem:
-            raise PackDamaged from problem
+            raise self._damaged(blob) from problem
+
+    def _damaged(self, blob: Blob) -> PackDamaged:
+        return PackDamaged(_path(self._folder, blob.pack))
 
     def _stored(self, blob: Blob) -> Iterator[bytes]:
         descriptor = self._open(blob.pack)
@@ -166,20 +182,15 @@ class PackReader:
         while left > 0:
             data = os.pread(descriptor, min(PIECE, left), at)
             if not data:
-                raise PackDamaged
+                raise self._damaged(blob)
             yield data
             at += len(data)
             left -= len(data)
 
-    def size(self, number: int) -> int:
-        """Return the bytes of a pack; raises OSError."""
-        return os.fstat(self._open(number)).st_size
-
     def _open(self, number: int) -> int:
         with self._lock:
             if number not in self._descriptors:
-                descriptor = os.open(_path(self._folder, number), _READ)
-                self._descriptors[number] = descriptor
+                self._descriptors[number] = _opened(_path(self._folder, number))
             return self._descriptors[number]
 
     def close(self) -> None:
@@ -187,6 +198,15 @@ class PackReader:
         for descriptor in self._descriptors.values():
             os.close(descriptor)
         self._descriptors.clear()
+
+
+def has_size(folder: str, number: int, size: int) -> bool:
+    """Return whether a pack is there, as a regular file of that many bytes. Raises OSError."""
+    try:
+        status = os.lstat(_path(folder, number))
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size == size
 
 
 def write_index(folder: str, sizes: Iterable[int], blobs: Iterable[tuple[str, Blob]]) -> None:
@@ -205,20 +225,35 @@ def read_index(folder: str) -> tuple[list[int], dict[str, Blob]]:
     """
     sizes: list[int] = []
     blobs: dict[str, Blob] = {}
-    try:
-        with open(f"{folder}/{INDEX}", encoding="utf-8", newline="\n") as lines:
-            for line in lines:
+    path = f"{folder}/{INDEX}"
+    with open(_opened(path), encoding="utf-8", newline="\n") as lines:
+        try:
+            while line := lines.readline(LONGEST):
                 found = _LINE.fullmatch(line)
                 if found is None:
-                    raise PackDamaged
+                    raise PackDamaged(path)
                 pack, start, length, deflated, name, size = found.groups()
                 if name is None:
                     sizes.append(int(size))
                 else:
                     blobs[name] = Blob(int(pack), int(start), int(length), deflated == "1")
-    except (FileNotFoundError, UnicodeDecodeError) as problem:
-        raise PackDamaged from problem
+        except UnicodeDecodeError as problem:
+            raise PackDamaged(path) from problem
     return sizes, blobs
+
+
+def _opened(path: str) -> int:
+    """Open a pack or an index, and nothing else that stands in its place: a pipe there would be waited for."""
+    try:
+        descriptor = os.open(path, _READ)
+    except OSError as problem:
+        if problem.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES, errno.ENXIO}:
+            raise
+        raise PackDamaged(path) from problem
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise PackDamaged(path)
+    return descriptor
 
 
 def _path(folder: str, number: int) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from importer import fs
 from importer.inspection import PLAIN_TEXT, FileInspector, inspect
 from importer.model import FileRecord
-from importer.packs import INDEX, Blob, Pack, PackDamaged, PackReader, Packs, read_index, write_index
+from importer.packs import INDEX, Blob, Pack, PackDamaged, PackReader, Packs, has_size, read_index, write_index
 from importer.paths import RelPath
 from importer.workers import run_each
 
@@ -76,7 +76,7 @@ class _Folder:
 
 
 class StagedFolder:
-    """Receives the files of one import; every method may be called from several threads.
+    """Receives the files of one import, from several threads at once; everything else happens between deliveries.
 
     An entry is placed before it is delivered, and found again by its identity: two containers of one import may hold
     entries that are equal.
@@ -213,7 +213,8 @@ class StagedFolder:
         Files are made below `TREE`; whatever is there already is removed first.
 
         Returns:
-            The files (folder and path; also the packs and the index) that are no longer what was delivered, or gone.
+            The files (folder and path) that are no longer what was delivered, or gone; where a pack or the index is
+            another one, those, and nothing is made.
 
         Raises:
             OSError: a pack cannot be read, or a file cannot be written.
@@ -225,6 +226,8 @@ class StagedFolder:
             return ()
         self._packs.flush()
         blobs, differing = self._index()
+        if differing:
+            return tuple(sorted(differing))
         work: list[tuple[FileRecord, str, str]] = []
         for part in parts:
             target = f"{tree}/{part.folder}" if part.wanted else ""
@@ -256,7 +259,7 @@ class StagedFolder:
                 size += len(data)
                 if target:
                     fs.write(descriptor, data, target)
-        except (PackDamaged, FileNotFoundError):
+        except PackDamaged:
             return False
         finally:
             if target:
@@ -271,15 +274,8 @@ class StagedFolder:
             sizes, blobs = read_index(self._base)
         except PackDamaged:
             return {}, [INDEX]
-        changed: list[str] = []
-        for number, size in enumerate(sizes):
-            try:
-                same = self._reader.size(number) == size
-            except FileNotFoundError:
-                same = False
-            if not same:
-                changed.append(f"pack-{number}")
-        return blobs, changed
+        changed = [number for number, size in enumerate(sizes) if not has_size(self._base, number, size)]
+        return blobs, [f"pack-{number}" for number in changed]
 
     def _blobs(self) -> Iterator[tuple[str, Blob]]:
         for folder, files in self._folders.items():

@@ -121,6 +121,8 @@ def _install(session: Session, token: str, request: Request, expect: str | None)
     try:
         held = library.claim(token)
         with library.writer(command="install", timeout=session.settings.lock_timeout) as writer:
+            # Before anything is planned: what this very token brought is not what was changed since its preview.
+            writer.check_token(token)
             return _apply(session, writer, held, token, request, expect)
     except ImporterError as ended:
         if ended.code == "library-stale" and expect is None:

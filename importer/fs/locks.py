@@ -19,12 +19,16 @@ class FolderLock:
 
     @classmethod
     def take(cls, path: str, *, shared: bool = False, wait: bool = False) -> FolderLock | None:
-        """Lock a folder; return None where another process holds it. Raises OSError where it cannot be opened."""
+        """Lock a folder; return None where another process holds it.
+
+        Raises:
+            OSError: it cannot be opened, or is a link: what is locked is what is going to be removed.
+        """
         try:
             import fcntl
         except ImportError:
             return cls(None)
-        descriptor = os.open(path, FOLDER)
+        descriptor = os.open(path, FOLDER | getattr(os, "O_NOFOLLOW", 0))
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 NEW_SPECIALIST = json.dumps({"enabled": False, "setup_pending": True, "values": {}})
 CONNECTORS = "importer-connectors"
-COMING = frozenset({Disposition.INSTALL, Disposition.REPLACE})
 """The folder in staging that connectors are written to: no candidate is staged under that name."""
+COMING = frozenset({Disposition.INSTALL, Disposition.REPLACE})
 
 
 @record
@@ -112,6 +112,8 @@ class Installation:
             self._unpack(plan)
         except LibraryError:
             raise
+        except FileNotFoundError as problem:
+            raise stale("the folder of the staged files was removed meanwhile", self.layout.staging) from problem
         except OSError as problem:
             raise fs.explained(problem, self.layout.staging) from problem
         owner = self._owner(plan)

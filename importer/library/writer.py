@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from importer.library import transact, trash
-from importer.library.candidates import rfc3339, token_hash
+from importer.library.candidates import find, rfc3339, token_hash
 from importer.library.errors import LibraryError
 from importer.library.install import Applied, Installation, Outcome
 from importer.library.removal import removal
@@ -27,6 +27,14 @@ class Writer:
         self.library = library
         self.layout = library.layout
         self.record = record
+
+    def check_token(self, token: str) -> None:
+        """Refuse a token that was claimed in time, and was used or expired while this writer waited for its turn.
+
+        Raises:
+            LibraryError: `token-used`, `token-expired`.
+        """
+        find(self.record, "install", token, self.library.clock())
 
     def apply(
         self, plan: Plan, staging: Staging, origin: Origin, *, token: str | None = None, command: str = "install"

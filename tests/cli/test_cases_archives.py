@@ -93,6 +93,20 @@ def test_a_document_below_a_skill_is_its_resource(scene: Scene) -> None:
     assert "skills/demo/tests/fixtures/broken-skill/SKILL.md" in scene.installed()
 
 
+@pytest.mark.parametrize("size", [300_000, 3_000_000])
+def test_a_damaged_archive_inside_leaves_its_neighbours_installable(scene: Scene, size: int) -> None:
+    """Its bytes arrive, and turn out to be others than declared, beside those of the good skills."""
+    data = bytes(range(256)) * (size // 256)
+    lie = {"crc": 1}
+    item = Item(name=b"bad/data.bin", content=data, method=STORED, local=lie, central=lie)
+    bad = archive([Item(name=b"bad/SKILL.md", content=skill_md("bad")), item])
+    files = below("good", skill("good")) | {"a.zip": bad, "b.zip": zip_bytes(below("fine", skill("fine")))}
+    look = scene.look(scene.zip(files), "--keep-going")
+    assert (look.status, list(look.left_out), sorted(look.skills)) == (0, ["bad"], ["fine", "good"])
+    scene.install(look.report["token"])
+    assert scene.installed() == below("skills/good", skill("good")) | below("skills/fine", skill("fine"))
+
+
 # --- names -----------------------------------------------------------------------------------------------------------
 
 

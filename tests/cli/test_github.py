@@ -224,3 +224,19 @@ def test_a_file_that_is_gone_fails_its_skill_only(run: Run, server: GitHubServer
     assert done.status == 0, done.out
     assert {i["name"] for i in done.json["installed"]} == {"reef", "tide"}
     assert not (library / "skills/broken").exists()
+
+
+def test_a_large_file_that_is_another_one_fails_its_skill_only(
+    run: Run, server: GitHubServer, repo: GitRepo, library: Path
+) -> None:
+    """It is handed on as it arrives, and turns out to be wrong at its end: the others are whole all the same."""
+    repo.commit(with_modes(below("skills/broken", skill("broken") | {"references/big.md": b"large\n" * 300_000})))
+    server.faults.append(faults.Fault("/tarball/", faults.status(404)))
+    wrong = faults.body(lambda data: data[:-1] + b"!" if len(data) > 1 << 20 else data)
+    server.faults.append(faults.Fault("/git/blobs/", wrong))
+    shown = run("preview", "acme/skills", "--keep-going", "--json")
+    assert shown.status == 0, shown.out
+    assert "github-content-mismatch" in shown.codes()
+    done = run("install", shown.json["token"], "--json")
+    assert done.status == 0, done.out
+    assert {i["name"] for i in done.json["installed"]} == {"reef", "tide"}

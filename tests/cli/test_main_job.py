@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from importer.library import candidates
+from importer.library import Library, candidates
+from importer.library.candidates import HeldCandidate
 from tests.builders.archives import write_tar, write_zip, zip_bytes
 from tests.builders.packages import below, skill, skill_md
 from tests.builders.trees import make_tree
@@ -130,6 +131,26 @@ def test_tokens_end(run: Run, library: Path, monkeypatch: pytest.MonkeyPatch) ->
     late = run("preview", SAMPLES / "field-analyst", "--json").json["token"]
     expired = run("install", late, "--json")
     assert (expired.status, expired.json["code"]) == (5, "token-expired")
+
+
+def test_what_the_same_token_brought_meanwhile_is_no_change_since_its_preview(
+    run: Run, library: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two installs of one token at once: the second one says `used`, not that the skill appeared."""
+    token = run("preview", SAMPLES / "reef-survey", "--json").json["token"]
+    claim = Library.claim
+    first: list[int] = []
+
+    def claim_second(self: Library, token: str) -> HeldCandidate:
+        held = claim(self, token)
+        monkeypatch.setattr(Library, "claim", claim)
+        first.append(run("install", token).status)
+        return held
+
+    monkeypatch.setattr(Library, "claim", claim_second)
+    second = run("install", token, "--json")
+    assert first == [0]
+    assert (second.status, second.json["code"]) == (5, "token-used")
 
 
 def test_an_edit_between_preview_and_install_is_stale(run: Run, library: Path, conflicting: Path) -> None:

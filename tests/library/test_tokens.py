@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from importer import fs
 from importer.library import Library, LibraryError
 from importer.library.candidates import TOKEN_SECONDS, HeldCandidate
 from importer.model import Choices
-from importer.staging import Part
+from importer.staging import TREE, Part
 from importer.tokens import is_token
 from tests.library.scenes import ORIGIN, install, planned, skill, staged_package
 
@@ -159,6 +161,59 @@ def test_staged_files_that_are_gone_make_it_stale(quick: Path) -> None:
     staged.rename(quick / "elsewhere")
     with Library.open(quick, clock=_at(1)) as library:
         assert _refusal(library, token) == "library-stale"
+
+
+def test_staged_files_that_go_while_they_are_unpacked_make_it_stale(
+    quick: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = _hold(quick)
+    (staged,) = (quick / ".importer/staging").iterdir()
+
+    def remove(operation: str, path: str, _other: str) -> None:
+        if operation == "create" and f"/{TREE}/" in path:
+            shutil.rmtree(staged)
+
+    with Library.open(quick, clock=_at(1)) as library:
+        held = library.claim(token)
+        plan = planned(library, held.package, held.choices)
+        monkeypatch.setattr(fs, "observer", remove)
+        with library.writer(command="install") as writer, pytest.raises(LibraryError, match="removed") as caught:
+            writer.apply(plan, held.staging, ORIGIN, token=token)
+        assert caught.value.code == "library-stale"
+    assert not (quick / "skills/count-rows").exists()
+    assert os.listdir(quick / ".importer/staging") == []
+
+
+def test_a_link_in_the_place_of_staged_files_is_stale_and_nothing_behind_it_is_touched(quick: Path) -> None:
+    token = _hold(quick)
+    (staged,) = (quick / ".importer/staging").iterdir()
+    elsewhere = quick / "elsewhere"
+    staged.rename(elsewhere)
+    (elsewhere / "tree").mkdir()
+    (elsewhere / "tree/mine").write_text("keep")
+    staged.symlink_to(elsewhere)
+    with Library.open(quick, clock=_at(1)) as library:
+        assert _refusal(library, token) == "library-stale"
+        library.release(token)
+    assert (elsewhere / "tree/mine").read_text() == "keep"
+    assert not staged.is_symlink()
+
+
+def test_a_token_that_ended_while_its_writer_waited_says_so(quick: Path) -> None:
+    token = _hold(quick)
+    with Library.open(quick, clock=_at(1)) as library:
+        library.claim(token)
+        with library.writer(command="install") as writer:
+            writer.check_token(token)
+            library.clock = _at(TOKEN_SECONDS)
+            with pytest.raises(LibraryError) as caught:
+                writer.check_token(token)
+            assert caught.value.code == "token-expired"
+            library.clock = _at(1)
+            library.release(token)
+            with pytest.raises(LibraryError) as caught:
+                writer.check_token(token)
+            assert caught.value.code == "token-used"
 
 
 def test_a_released_token_is_used_and_leaves_nothing(quick: Path) -> None:
