@@ -25,7 +25,8 @@ __all__ = ["ZipContainer", "looks_like_zip"]
 MAX_LINK_TARGET = 4095
 """Bytes of a link's target; no common system makes a longer one."""
 
-_SPAN = 192 * 1024
+_SPAN = 1024 * 1024
+"""Bytes of the file that small neighbours are read from in one go."""
 _BATCH = 64
 _HEAVY = 32 * 1024
 """Bytes per entry from which inflating and hashing outweigh the steps around them."""
