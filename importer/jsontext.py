@@ -22,8 +22,8 @@ MAX_COMMENTS = 20_000
 """Comments of one document, and trailing commas of one: their places are kept too."""
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-# Possessive: nothing is tried twice, and the reader keeps no trail that grows with the text.
-_STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
+_STRINGS = json.JSONDecoder()
+"""Asked only where a string starts; it is strict about control characters and escapes, and keeps no trail."""
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -187,13 +187,15 @@ class _Reader:
         return Node(at, number.end(), int(number.group()) if whole else float(number.group()))
 
     def string(self, at: int) -> tuple[str, int]:
-        match = _STRING.match(self.text, at)
-        if match is None:
-            raise JsonFault("a string that does not end, or holds a control character or a bad escape", self.text, at)
-        value = str(json.loads(match.group()))
+        try:
+            decoded, end = _STRINGS.raw_decode(self.text, at)
+        except ValueError:
+            message = "a string that does not end, or holds a control character or a bad escape"
+            raise JsonFault(message, self.text, at) from None
+        value = str(decoded)
         if _SURROGATE.search(value):
             raise JsonFault("a string with half of a surrogate pair", self.text, at)
-        return value, match.end()
+        return value, end
 
     def object(self, at: int, depth: int) -> Node:
         members: list[Member] = []

@@ -180,8 +180,12 @@ class _Walker:
         self._archive.charge("directory_bytes", header.size, self._refuse.where())
         start = self._cursor.position
         body = self._cursor.take(header.size)
-        if len(body) < header.size or not self._cursor.skip(_padded(header.size) - header.size):
+        filling = self._cursor.take(_padded(header.size) - header.size)
+        if len(body) + len(filling) < _padded(header.size):
             raise self._refuse.unreadable(start, f"the archive ends inside a {what}")
+        if header.type in {b"x", b"g"} and filling.strip(b"\0"):
+            text = f"the block of a {what} is filled up with something else than zeros"
+            raise self._refuse.ambiguous(start + header.size, f"{text}, some readers look for records there")
         if header.type == b"L":
             if self._long_name is not None or (self._pax is not None and "path" in self._pax):
                 raise self._refuse.ambiguous(header.offset, "one file has two long names")

@@ -296,6 +296,18 @@ def test_dangerous_names_refuse_the_whole_tar(name: str) -> None:
         assert refusal(partial(gated, container(data))) == ["path-unsafe"]
 
 
+@pytest.mark.parametrize("kind", [b"x", b"g"])
+def test_behind_its_records_a_pax_header_holds_zeros(kind: bytes) -> None:
+    """Newer versions of Python's own reader look for records there, older ones and other programs do not."""
+    header = pax(record("comment", "0" * 40), kind=kind)
+    assert [entry.name for entry in container(tar(header, SKILL)).list(nothing)] == ["demo/SKILL.md"]
+    for at in (512 + 52, len(header) - 1):
+        odd = header[:at] + b"\x16" + header[at + 1 :]
+        assert refusal(partial(container(tar(odd, SKILL)).list, nothing)) == ["archive-ambiguous"]
+    for at in (512 + 51, 512 + 53, len(header) - 1):
+        assert refusal(partial(container(header[:at]).list, nothing)) == ["archive-unreadable"]
+
+
 def test_a_nul_in_a_pax_path_is_not_the_end_of_the_name() -> None:
     assert refusal(lambda: gated(container(tar(pax(record("path", b"a.md\0.exe")), member("x", b"x"))))) == [
         "path-unsafe"
