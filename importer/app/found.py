@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from importer.formats.layout import Layout
     from importer.formats.roots import Root
     from importer.formats.skill import SkillReading
+    from importer.paths import RelPath
     from importer.ports import Container
 
 
@@ -78,6 +79,12 @@ class Found:
         if self.reading is not None and self.reading.name and not self.bundled:
             return self.reading.name
         return self.place.path.rpartition("/")[2] or self.place.path or self.held.prefix.rstrip("!/") or DOCUMENT
+
+    @property
+    def document_path(self) -> RelPath | None:
+        """Where its SKILL.md is in its folder; None where it has none that counts."""
+        document = self.place.document
+        return document.path.below(self.place.path) if document is not None else None
 
     @property
     def faulty(self) -> bool:

@@ -151,7 +151,7 @@ class PackageReader:
                 except BudgetExceeded:
                     # Said with the skill's other limits, once it is selected.
                     continue
-                relative = document.path.below(item.place.path)
+                relative = item.document_path
                 if relative is not None:
                     self.staged.place(document, item.folder, relative)
                     wanted.append(document)
@@ -179,7 +179,7 @@ class PackageReader:
         if failed is not None:
             item.findings.append(failed)
             return
-        relative = document.path.below(item.place.path)
+        relative = item.document_path
         records = {record.path: record for record in self.staged.records(item.folder)}
         if relative is None or relative not in records:
             return
@@ -298,8 +298,7 @@ class PackageReader:
 
     def _head(self, item: Found) -> bytes:
         """Return the start of SKILL.md, which is all of it nearly always; b"" where the skill has none that counts."""
-        document = item.place.document
-        relative = document.path.below(item.place.path) if document is not None else None
+        relative = item.document_path
         if item.faulty or item.reading is None or relative is None:
             return b""
         return self.staged.read(item.folder, relative, READ_BYTES)
@@ -322,8 +321,7 @@ class PackageReader:
 
     def _text(self, item: Found, head: bytes) -> str | None:
         """Return SKILL.md as text while the preview's budget carries it; past it the skill stays importable."""
-        document = item.place.document
-        relative = document.path.below(item.place.path) if document is not None else None
+        document, relative = item.place.document, item.document_path
         if document is None or relative is None:
             return None
         try:

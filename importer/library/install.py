@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from importer import fs
 from importer.diagnostics import Diagnostic, Fact, info, shown
 from importer.library import transact
-from importer.library.candidates import find, rfc3339, token_hash
+from importer.library.candidates import rfc3339, token_hash
 from importer.library.disk import DiskTree, compare, read_items
 from importer.library.errors import LibraryError, stale
 from importer.library.layout import FOLDERS, item_name
@@ -97,17 +97,13 @@ class Installation:
         self.token = token
         self.command = command
         self.id = transact.new_id()
-        self.clock = writer.library.clock
-        self.at = rfc3339(self.clock())
+        self.at = rfc3339(writer.library.clock())
         self.owners = writer.record.owners()
         self.expected: dict[str, DiskTree] = {}
         self.diagnostics: list[Diagnostic] = []
         self.lists: dict[Disposition, list[Outcome]] = {disposition: [] for disposition in Disposition}
 
     def run(self, plan: Plan) -> Applied:
-        if self.token is not None:
-            # It was good when it was claimed; meanwhile another process may have used it, and removed its files.
-            find(self.record, "install", self.token, self.clock())
         try:
             self._unpack(plan)
         except LibraryError:

@@ -258,6 +258,11 @@ def test_lines_before_hidden_text_are_counted_in_a_second_reading() -> None:
         (19, 6, "U+200B"),
     ]
     assert read == [1]
+    # It stands at the start of a line and of a chunk, and not at the start of the file.
+    mark = FileInspector(lambda: [plain, "\ufefffour\n".encode()])
+    mark.feed(plain)
+    mark.feed("\ufefffour\n".encode())
+    assert [place.line for place in mark.result().places] == [10]
     plain_only = FileInspector(again)
     plain_only.feed(plain)
     plain_only.feed(plain)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import tracemalloc
@@ -318,6 +319,19 @@ def test_a_place_far_inside_a_large_file_is_told_by_its_line(deflated: bool, sta
     (place,) = staged.inspections("s")["f"].places
     assert (place.line, place.column) == (40_001, 4)
     assert (unpacked(staged) / "f").read_bytes() == data
+
+
+def test_what_took_a_file_is_let_go_with_its_last_byte(staged: StagedFolder) -> None:
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        for number in range(50):
+            deliver(staged, f"f{number}", b"a plain line\n" * 10_000, b"a plain line\n" * 10_001)
+        assert tracemalloc.get_traced_memory()[0] < 2_000_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()
 
 
 @pytest.mark.parametrize("count", [3, 90])
